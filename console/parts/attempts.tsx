@@ -1,5 +1,5 @@
 import type { Schemas } from '../../src/client/api.ts';
-import { priceOf } from '../../src/client/attempt-price.ts';
+import { priceOf } from '../../src/client/format.ts';
 import { durationText } from './duration.ts';
 import { Note } from './text.tsx';
 

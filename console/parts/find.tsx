@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type FoundTransaction, findTransactions } from '../../src/client/find-transaction.ts';
+import { type FoundTransaction, findTransactions } from '../../src/client/lists.ts';
 import { to } from '../place.ts';
 import { client, reasonOf } from '../session.ts';
 

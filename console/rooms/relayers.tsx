@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
+import { amountText } from '../../src/client/format.ts';
 import { RELAYER_STATES } from '../../src/domain/relayer/relayer.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';

@@ -1,8 +1,6 @@
 import { useCallback, useEffect } from 'preact/hooks';
-import { amountText } from '../../src/client/amount-text.ts';
 import type { Schemas } from '../../src/client/api.ts';
-import { priceOf } from '../../src/client/attempt-price.ts';
-import { eventName } from '../../src/client/timeline-words.ts';
+import { amountText, eventName, priceOf } from '../../src/client/format.ts';
 import { listen, type TransactionNews } from '../live.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';

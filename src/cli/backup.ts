@@ -1,9 +1,26 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createChains } from '../chains/registry.ts';
+import { systemClock } from '../domain/clock.ts';
+import { ChangeFeed } from '../engine/change-feed.ts';
+import { failUnsigned } from '../engine/fail-unsigned.ts';
+import { beginEpoch } from '../engine/history-keeper.ts';
+import { SpendingBook } from '../engine/lane/attempts/spending-book.ts';
+import { Ledger } from '../engine/lane/ledger.ts';
+import { Outbox } from '../engine/webhooks/outbox.ts';
 import { createLog } from '../observability/log.ts';
-import { backupSqlite } from '../store/backup.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { backupSqlite, checkBackup } from '../store/backup.ts';
+import { openPostgresStore } from '../store/postgres/postgres.ts';
+import { restoreSqlite } from '../store/restore.ts';
+import { createSealer } from '../store/sealing.ts';
+import { type FolderMemory, type KnownHistory, openFolderMemory } from '../store/sqlite/folder-memory.ts';
+import { lockDataDir } from '../store/sqlite/lock.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite.ts';
 import { loadSealingKey } from '../store/storage-key.ts';
-import type { Command } from './command.ts';
+import type { Store } from '../store/store.ts';
+import type { Command, CommandContext } from './command.ts';
 import { environmentOf } from './settings.ts';
 
 /** Copies the embedded store, also while the service runs. */
@@ -23,13 +40,13 @@ export const backupCommand: Command = {
     if (!existsSync(database)) throw new Error(`There is no database in ${dataDir}`);
     const target = resolve(context.cwd, file);
     if (existsSync(target)) throw new Error(`${target} exists; a backup never overwrites`);
-    const randomBytes = (): never => {
+    const noKey = (): never => {
       throw new Error(`There is no storage key in ${dataDir}, which a backup needs`);
     };
     const [key] = loadSealingKey({
       dataDir,
       configured: STORAGE_ENCRYPTION_KEY,
-      randomBytes,
+      randomBytes: noKey,
       log: createLog('silent'),
     });
     if (key === undefined) throw new Error('there is no storage key');
@@ -40,3 +57,194 @@ export const backupCommand: Command = {
     return 0;
   },
 };
+
+const ANSWERS: readonly UnsignedAnswer[] = ['compare', 'fail', 'send'];
+
+/** The backup to restore, and its target. */
+interface Task {
+  context: CommandContext;
+  /** Absent: the database itself has been restored already. */
+  file: string | undefined;
+  isReplacing: boolean;
+  /** Whether a backup without an authentication code is taken. */
+  isTrusting: boolean;
+  dataDir: string;
+  url: string | undefined;
+  storageKey: string | undefined;
+  answer: UnsignedAnswer | undefined;
+}
+
+/**
+ * Restores a backup into an embedded store that no server uses, and settles the unsigned transactions of a restored
+ * store.
+ */
+export const restoreCommand: Command = {
+  usage: 'restore [<file>] [--replace] [--unauthenticated] [--compare-unsigned | --fail-unsigned | --send-unsigned]',
+  summary:
+    'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
+  flags: ['replace', 'unauthenticated', 'compare-unsigned', 'fail-unsigned', 'send-unsigned'],
+  arguments: { least: 0, most: 1 },
+  async run(context, { values: [file], flags }) {
+    const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
+    if (url !== undefined && file !== undefined) {
+      context.complain('The state is in PostgreSQL (DATABASE_URL): put the backup back with pg_restore or psql.');
+      context.complain('After that say `restore` without a file: it asks what becomes of the unsigned.');
+      return 1;
+    }
+    const [answer, second] = ANSWERS.filter((one) => flags.has(`${one}-unsigned`));
+    if (second !== undefined) throw new Error(`Choose one of --${answer}-unsigned and --${second}-unsigned`);
+    const dataDir = resolve(context.cwd, DATA_DIR);
+    const lock = lockDataDir(dataDir);
+    try {
+      const [isReplacing, isTrusting] = [flags.has('replace'), flags.has('unauthenticated')];
+      await restore({ context, file, isReplacing, isTrusting, dataDir, url, storageKey, answer });
+      return 0;
+    } catch (error) {
+      if (!(error instanceof UnsignedTransactions)) throw error;
+      context.complain(`${error.message}. If the service ran after the backup was taken, it may have sent them.`);
+      context.complain('  --compare-unsigned  it ran: what the chain shows as sent is taken as sent, the rest is sent');
+      context.complain('  --fail-unsigned     it ran: they end as failed and are not sent, so nothing is paid twice');
+      context.complain('  --send-unsigned     it did not run: they are sent when it starts');
+      return 1;
+    } finally {
+      lock.release();
+    }
+  },
+};
+
+async function restore(task: Task): Promise<void> {
+  const { context, dataDir, url, file } = task;
+  const memory = openFolderMemory(dataDir);
+  if (url !== undefined) {
+    await settled(task, memory, () =>
+      openPostgresStore({ url, log: createLog('silent'), sealer: sealerOf(task) }),
+    ).then(memory.keep);
+    context.say('Answered: the service starts on the database as it is now');
+    return;
+  }
+  const target = join(dataDir, 'isolayer.db');
+  const isThere = existsSync(target);
+  if (file === undefined) {
+    if (!isThere) throw new Error(`There is no database in ${dataDir}: say which backup is to be put there`);
+    await settled(task, memory, () => openEmbedded(task, target)).then(memory.keep);
+    context.say(`Answered: the service starts on ${target} as it is now`);
+    return;
+  }
+  const source = resolve(context.cwd, file);
+  if (!existsSync(source)) throw new Error(`There is no file ${source}`);
+  if (isThere && !task.isReplacing) {
+    throw new Error(`There is a database in ${dataDir}; --replace puts the backup in its place and keeps it`);
+  }
+  await assertAuthentic(task, source);
+  const keepAs = `${target}.replaced-${context.now().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const settle = (draft: string) => settled(task, memory, () => openEmbedded(task, draft));
+  await memory.keep(await restoreSqlite({ source, target, settle, ...(isThere ? { keepAs } : {}) }));
+  context.say(`Restored into ${dataDir}`);
+  if (isThere) context.say(`What was there is now ${keepAs}`);
+}
+
+/** @throws when the backup was changed, or nothing shows that it was not */
+async function assertAuthentic(task: Task, source: string): Promise<void> {
+  const state = await checkBackup(source, keysOf(task));
+  if (state === 'changed') {
+    throw new Error(
+      `${source} was changed after it was made, or it was made under another storage key. It is not restored: who changed it could have given himself an API key. Take another backup.`,
+    );
+  }
+  if (state === 'absent' && !task.isTrusting) {
+    throw new Error(
+      `${source} has no authentication code: an earlier version made it, it was copied by hand, or somebody changed it. Who could write it may have given himself an API key. If you know that nobody could: --unauthenticated`,
+    );
+  }
+}
+
+/** Opens a store, settles its unsigned transactions, and closes it. */
+async function settled({ answer }: Task, { folder }: FolderMemory, open: () => Promise<Store>) {
+  const store = await open();
+  try {
+    return await answerUnsigned(store, { answer, folder });
+  } finally {
+    await store.close();
+  }
+}
+
+function openEmbedded(task: Task, path: string): Promise<Store> {
+  return openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: sealerOf(task) });
+}
+
+function sealerOf(task: Task) {
+  return createSealer(keysOf(task), randomBytes);
+}
+
+/**
+ * Returns the existing storage key. Throws instead of creating one, because a new key could not open the backup's
+ * secrets.
+ */
+function keysOf({ dataDir, storageKey }: Task): Uint8Array[] {
+  const noKey = (): never => {
+    throw new Error(`There is no storage key in ${dataDir}: bring the one that belongs to the backup`);
+  };
+  return loadSealingKey({ dataDir, configured: storageKey, randomBytes: noKey, log: createLog('silent') });
+}
+
+/**
+ * What to do with unsigned transactions in a restored copy. The service may have sent them after the copy was made.
+ * `compare`: the service compares them with the chain when it starts.
+ */
+type UnsignedAnswer = 'send' | 'fail' | 'compare';
+
+/** The copy holds unsigned transactions, so it needs an answer before it is used. */
+class UnsignedTransactions extends Error {
+  constructor(count: number) {
+    super(`The database holds ${count} transactions that were accepted and not yet signed`);
+    this.name = 'UnsignedTransactions';
+  }
+}
+
+/**
+ * The time after which an instance without a new mark counts as stopped. It is longer than the time between two marks.
+ */
+const ALIVE_MS = 15_000;
+
+/**
+ * Settles the unsigned transactions of a restored database and starts a new epoch, so that no instance asks again.
+ * Changes nothing when it throws.
+ * @throws UnsignedTransactions when there are unsigned transactions and no answer, or an error while an instance uses
+ * the database
+ */
+export async function answerUnsigned(
+  store: Store,
+  { answer, folder }: { answer: UnsignedAnswer | undefined; folder: string },
+): Promise<KnownHistory> {
+  const { marks } = await store.read.history();
+  const latest = Math.max(0, ...[...marks.values()].map(({ at }) => at));
+  const agoMs = (await store.now()) - latest;
+  if (store.buckets !== null && agoMs < ALIVE_MS) {
+    const seconds = Math.ceil((ALIVE_MS - agoMs) / 1000);
+    throw new Error(`An instance uses this database, or did until just now. Stop all, and try again in ${seconds} s`);
+  }
+  const count = await store.read.unsignedCount();
+  if (count > 0 && answer === undefined) throw new UnsignedTransactions(count);
+  if (answer === 'fail') await failUnsigned(store, ledgerOn(store));
+  const place = await store.place();
+  return await store.write(async (writer) => {
+    const release = answer === 'send' ? { upTo: await writer.latestAcceptance(), endsAt: null } : null;
+    await writer.putRelease(release);
+    return beginEpoch(writer, { folder, epoch: randomUUID(), place });
+  });
+}
+
+/** Creates the engine's ledger for a database that no engine runs on. */
+function ledgerOn(store: Store): Ledger {
+  const chains = createChains(systemClock);
+  const log = createLog('silent');
+  return new Ledger(store, {
+    feed: new ChangeFeed(() => undefined),
+    metrics: createMetrics().engine,
+    outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => undefined, log }),
+    spending: new SpendingBook(chains),
+    log,
+    // No engine holds this state in memory.
+    onDoubt: () => undefined,
+  });
+}

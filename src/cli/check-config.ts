@@ -1,11 +1,15 @@
+import { resolve } from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
+import { createLog } from '../observability/log.ts';
+import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
+import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
+import { createCompiler } from '../plugin-host/compiler/compiler.ts';
 import { KeyWorker } from '../signers/keys/key-worker.ts';
 import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
-import { compiledPlugins } from './compiled-plugins.ts';
 import { configurationOf } from './settings.ts';
 
 /** Reads the configuration, opens the signers and compiles the plugins like a start, but starts nothing. */
@@ -21,7 +25,7 @@ export const checkConfigCommand: Command = {
     for (const { id, network, networkType } of relayers) context.say(`relayer ${id}: ${networkType} ${network}`);
     const kinds = createSignerKinds();
     await openSigners(configuration, kinds);
-    for (const { id, type } of signers) context.say(`signer ${id}: ${type}, ${lookedAt(kinds.get(type)?.limitMs)}`);
+    for (const { id, type } of signers) context.say(`signer ${id}: ${type}, ${checkedAs(kinds.get(type)?.limitMs)}`);
     for (const { id } of notifications) context.say(`notification ${id}`);
     context.say(`networks: ${networks.length} known`);
     const plugins = await compiledPlugins(context.cwd, configuration);
@@ -40,7 +44,7 @@ export const checkConfigCommand: Command = {
  * Says how far a signer was checked. A key in this process was opened. A signing service is not called before the first
  * signature.
  */
-function lookedAt(limitMs: number | null | undefined): string {
+function checkedAs(limitMs: number | null | undefined): string {
   return limitMs === null ? 'opened' : 'complete; its service was not asked';
 }
 
@@ -57,5 +61,35 @@ async function openSigners({ signers, variables }: Configuration, kinds: SignerK
     await keyRing.close();
   } finally {
     await Promise.all([http.close(), identity.close(), keeper.close()]);
+  }
+}
+
+const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
+
+/** Compiles all plugins of a folder like a start. */
+export async function compiledPlugins(
+  cwd: string,
+  { environment, variables, plugins }: Pick<Configuration, 'environment' | 'variables' | 'plugins'>,
+): Promise<CatalogPlugin[]> {
+  const root = await pluginsRoot(resolve(cwd, environment.PLUGINS_DIR));
+  const compiler = createCompiler({ root, sandboxDir: SANDBOX_DIR });
+  const log = createLog('silent');
+  const catalog = new Catalog({
+    entries: plugins,
+    root,
+    compiler,
+    environment: (name: string) => variables[name],
+    log,
+    clock: systemClock,
+    tryOut: () => false,
+  });
+  try {
+    await catalog.refresh();
+    // Waits for slow plugins, which would otherwise seem free of errors.
+    await catalog.slowOnes();
+    return catalog.list();
+  } finally {
+    await catalog.close();
+    await compiler.close();
   }
 }

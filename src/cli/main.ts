@@ -1,5 +1,5 @@
 /** The entry of `npx isolayer <command>`. */
-import { openKeyboard } from './keyboard.ts';
+import { openKeyboard } from './command.ts';
 import { runCommand } from './run.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {

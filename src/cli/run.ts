@@ -1,17 +1,16 @@
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import { backupCommand } from './backup.ts';
+import { nearestName } from '../domain/json/issue-text.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
-import { closestName } from './closest-name.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from './command.ts';
-import { devCommand } from './dev/dev.ts';
+import { devCommand } from './dev.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
 import { keysCommand, pluginsCommand, relayersCommand, whoamiCommand } from './remote/lists.ts';
 import { logsCommand } from './remote/logs.ts';
 import { txCommand } from './remote/tx.ts';
 import { webhooksCommand } from './remote/webhooks.ts';
-import { restoreCommand } from './restore.ts';
 import { schemaCommand } from './schema.ts';
 
 const VERSION: string = manifest.version;
@@ -54,7 +53,7 @@ export async function runCommand(typed: readonly string[], context: CommandConte
   const command = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
   if (command === undefined) {
     if (name === undefined) return wrong(context, 'Name a command.');
-    const meant = closestName(name, [...Object.keys(COMMANDS), 'help']);
+    const meant = nearestName(name, [...Object.keys(COMMANDS), 'help']);
     return wrong(context, `There is no command "${name}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   }
   const given = readArguments(command, rest);

@@ -1,5 +1,4 @@
 import { type Operations, ROUTES } from './api.ts';
-import { EventParser, type ServerSentEvent } from './event-text.ts';
 
 /** An answer with an error status. */
 export class ApiError extends Error {
@@ -27,7 +26,7 @@ export class ApiError extends Error {
  */
 const SILENCE_MS = 40_000;
 
-export interface ClientOptions {
+interface ClientOptions {
   /** The URL of the service, without a path; empty for the page's own server. */
   url: string;
   /** The API key. */
@@ -38,7 +37,7 @@ export interface ClientOptions {
 }
 
 /** The events to follow, and the place to start from. */
-export interface FollowInput {
+interface FollowInput {
   query?: Record<string, string>;
   lastId?: string;
   /** Called for all received data, also when it is no event. */
@@ -141,4 +140,50 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
 /** Writes integers beyond 2^53 as decimal strings, which the service accepts. */
 function writeBody(body: unknown): string {
   return JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+/** One server-sent event. */
+export interface ServerSentEvent {
+  /** The id to resume from after this event. */
+  id: string;
+  event: string;
+  data: string;
+}
+
+/** Parses server-sent events from pieces of text (HTML standard, section 9.2.6). */
+export class EventParser {
+  /** The last id received, with an event or alone. The stream resumes from it. */
+  lastId: string;
+  #rest = '';
+  #event = '';
+  #data: string[] = [];
+
+  constructor(lastId = '') {
+    this.lastId = lastId;
+  }
+
+  /** Returns the events that are complete after this piece. */
+  push(piece: string): ServerSentEvent[] {
+    const lines = (this.#rest + piece).split(/\r\n|\n|\r/);
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#line(line));
+  }
+
+  #line(line: string): ServerSentEvent[] {
+    if (line === '') return this.#end();
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (name === 'id') this.lastId = value;
+    if (name === 'event') this.#event = value;
+    if (name === 'data') this.#data.push(value);
+    return [];
+  }
+
+  #end(): ServerSentEvent[] {
+    const [event, data] = [this.#event, this.#data];
+    this.#event = '';
+    this.#data = [];
+    return data.length === 0 ? [] : [{ id: this.lastId, event: event || 'message', data: data.join('\n') }];
+  }
 }

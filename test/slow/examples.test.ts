@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { typeProblems } from '../../src/cli/plugin/type-check.ts';
+import { typeProblems } from '../../src/cli/plugin/check.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -3,8 +3,8 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { typeProblems } from '../../src/cli/plugin/check.ts';
 import { installTypes } from '../../src/cli/plugin/install-types.ts';
-import { typeProblems } from '../../src/cli/plugin/type-check.ts';
 import { openSandbox } from '../../src/cli/testing/sandbox.ts';
 import { commandBefore } from '../support/cli-answers.ts';
 import { runTyped } from '../support/command.ts';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { EventParser, type ServerSentEvent } from '../../src/client/event-text.ts';
+import { EventParser, type ServerSentEvent } from '../../src/client/client.ts';
 
 /** An event with its data parsed. */
 export interface ReadEvent extends Pick<ServerSentEvent, 'id' | 'event'> {

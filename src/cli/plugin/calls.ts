@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { CommandContext, Given } from '../command.ts';
-import { loggedCalls, logLines } from './last-logs.ts';
-import { type AskService, serviceOf } from './service.ts';
+import { ownServer } from '../remote/client.ts';
 
 const CALLS = 200;
+
 const PARALLEL = 8;
 
 /** `plugin call`: makes one call. If the call fails, prints its logs. */
@@ -64,4 +65,77 @@ function numberOf({ options }: Given, name: string, otherwise: number): number {
   if (given === undefined) return otherwise;
   if (!/^[1-9]\d{0,6}$/.test(given)) throw new Error(`--${name} is a whole number from 1`);
   return Number(given);
+}
+
+const loggedCall = z.object({
+  request_id: z.string(),
+  at: z.string(),
+  outcome: z.string(),
+  duration_ms: z.number(),
+  logs: z.array(z.object({ level: z.string(), message: z.string() })),
+});
+
+const page = z.object({ data: z.array(loggedCall) });
+
+type LoggedCall = z.infer<typeof loggedCall>;
+
+/** `plugin logs`: shows the last calls that wrote something or failed, the latest at the end. */
+export async function showLogs(context: CommandContext, given: Given): Promise<number> {
+  const [id = ''] = given.values;
+  const calls = await loggedCalls(await serviceOf(context, given), id);
+  if (calls.length === 0) context.say(`No call of ${id} has written anything, or failed`);
+  for (const call of calls.toReversed()) {
+    context.say(`${call.at} ${call.outcome} after ${call.duration_ms} ms (${call.request_id})`);
+    for (const line of logLines(call)) context.say(line);
+  }
+  return 0;
+}
+
+/** The latest first. */
+export async function loggedCalls(ask: AskService, id: string): Promise<LoggedCall[]> {
+  const { status, body } = await ask(`/plugins/${encodeURIComponent(id)}/logs`);
+  if (status >= 400) throw new Error(`The service answers ${status}: ${JSON.stringify(body)}`);
+  return page.parse(body).data;
+}
+
+/** Formats the logs of a call for people, with stacks over several lines. */
+export function logLines({ logs }: LoggedCall): string[] {
+  return logs.map(({ level, message }) => `  ${level}: ${message.replaceAll('\n', '\n  ')}`);
+}
+
+/** An answer of the service, with its body parsed if it is JSON. */
+interface ServiceAnswer {
+  status: number;
+  requestId: string;
+  body: unknown;
+}
+
+/** Sends a request to the running service. */
+type AskService = (path: string, init?: { method?: string; body?: string }) => Promise<ServiceAnswer>;
+
+/** Finds the service: `--url`, or else that of this folder's environment. The key is `--key`, or else this folder's. */
+export async function serviceOf(context: CommandContext, { options }: Given): Promise<AskService> {
+  const own = await ownServer(context);
+  const base = options.get('url') ?? own.url;
+  const key = options.get('key') ?? own.key;
+  return async (path, { method = 'GET', body } = {}) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const request = { method, headers, ...(body !== undefined && { body }) };
+    const answer = await context.request(`${base}/api/v1${path}`, request).catch((error: unknown) => {
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      throw new Error(
+        `No server answers at ${base} (${reason}): npm start starts the service, --url names another one`,
+      );
+    });
+    const text = await answer.text();
+    return { status: answer.status, requestId: answer.headers.get('x-request-id') ?? '', body: parsed(text) };
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,11 +1,9 @@
-import { allOf } from '../../client/all-of.ts';
-import { amountText } from '../../client/amount-text.ts';
 import type { Operations, Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
-import { patiently } from '../../client/patience.ts';
+import { amountText } from '../../client/format.ts';
+import { allOf, patiently } from '../../client/lists.ts';
 import type { Command } from '../command.ts';
-import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { itemLines, jsonLine } from './rows.ts';
+import { clientOf, itemLines, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 interface List<Item> {
   name: string;

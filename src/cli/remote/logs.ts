@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
 import type { Command } from '../command.ts';
-import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { jsonLine, plain } from './rows.ts';
+import { clientOf, jsonLine, plain, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 type Call = Omit<Schemas['PluginCallEvent'], 'plugin_id'>;
 
@@ -22,12 +21,12 @@ export const logsCommand: Command = {
   async run(context, given) {
     const [id = ''] = given.values;
     const client = await clientOf(context, given);
-    const tell = (call: Call) => {
+    const print = (call: Call) => {
       for (const line of given.flags.has('json') ? [jsonLine(call)] : linesOf(call)) context.say(line);
     };
     const { data } = await client.call('listPluginLogs', { path: { id }, query: { per_page: 100 } });
-    for (const call of data.toReversed()) tell(call);
-    if (given.flags.has('follow')) await follow(client, id, tell, PAUSE_MS);
+    for (const call of data.toReversed()) print(call);
+    if (given.flags.has('follow')) await follow(client, id, print, PAUSE_MS);
     return 0;
   },
 };
@@ -36,7 +35,7 @@ export const logsCommand: Command = {
  * Passes on each call that ends from now on.
  * @throws the error of the last try, when several tries in a row fail
  */
-export async function follow(client: ApiClient, id: string, tell: (call: Call) => void, pauseMs: number) {
+export async function follow(client: ApiClient, id: string, print: (call: Call) => void, pauseMs: number) {
   let lastId = '';
   for (let tries = 0; ; tries += 1) {
     try {
@@ -44,7 +43,7 @@ export async function follow(client: ApiClient, id: string, tell: (call: Call) =
       for await (const event of client.follow({ query: { plugin_id: id }, lastId }, signal)) {
         lastId = event.id;
         tries = 0;
-        if (event.event === 'plugin_call') tell(JSON.parse(event.data) as Call);
+        if (event.event === 'plugin_call') print(JSON.parse(event.data) as Call);
       }
     } catch (error) {
       const isRefusal = error instanceof ApiError && !error.retryable;

@@ -1,16 +1,17 @@
-import type { Operations } from '../../client/api.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Operations, Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
-import { findTransactions } from '../../client/find-transaction.ts';
+import { eventName, priceOf } from '../../client/format.ts';
+import { findTransactions } from '../../client/lists.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
-import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { itemLines, jsonLine, plain } from './rows.ts';
-import { timelineText } from './timeline-text.ts';
-import { untilEnded } from './wait.ts';
+import { clientOf, itemLines, jsonLine, plain, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
-type Deed = (client: ApiClient, context: CommandContext, given: Given) => Promise<number>;
+type Action = (client: ApiClient, context: CommandContext, given: Given) => Promise<number>;
+
 type Transaction = Operations['getTransaction']['answer']['data'];
 
-const DEEDS: Readonly<Record<string, Deed>> = { list, show, cancel };
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, cancel };
+
 const PAUSE_MS = 1_000;
 
 /** Lists a relayer's transactions, shows one with its timeline, or cancels one. */
@@ -28,11 +29,11 @@ export const txCommand: Command = {
   arguments: { least: 2, most: 3 },
   async run(context, given) {
     const [name = '', , id] = given.values;
-    const deed = Object.hasOwn(DEEDS, name) ? DEEDS[name] : undefined;
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     const hasFilter = given.options.has('status') || given.options.has('page');
-    if (deed === undefined || (name === 'list' ? id !== undefined : hasFilter))
+    if (action === undefined || (name === 'list' ? id !== undefined : hasFilter))
       throw new WrongUsage(`It is: ${txCommand.usage}`);
-    return await deed(await clientOf(context, given), context, given);
+    return await action(await clientOf(context, given), context, given);
   },
 };
 
@@ -88,4 +89,74 @@ async function pathOf(client: ApiClient, { values: [, first = '', second] }: Giv
     );
   }
   return { id: one.relayerId, transactionId: one.transaction.id };
+}
+
+type Event = Schemas['TimelineEvent'];
+
+const WIDTH = 40;
+
+/** Formats a timeline: for each event, its time after the first event as a number and a bar, and its text. */
+export function timelineText({ events }: Pick<Schemas['Timeline'], 'events'>): string[] {
+  const times = events.map(({ at }) => Date.parse(at));
+  const [begin = 0] = times;
+  const length = Math.max((times.at(-1) ?? begin) - begin, 1);
+  return events.map((event, index) => {
+    const after = (times[index] ?? begin) - begin;
+    const place = Math.round((after / length) * (WIDTH - 1));
+    const bar = `${'─'.repeat(place)}●${' '.repeat(WIDTH - 1 - place)}`;
+    return `${afterText(after).padStart(9)}  ${bar}  ${plain(textOf(event))}`.trimEnd();
+  });
+}
+
+function afterText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${milliseconds} ms`;
+  return milliseconds < 120_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : `${Math.round(milliseconds / 60_000)} min`;
+}
+
+function textOf(event: Event): string {
+  switch (event.event) {
+    case 'signed':
+      return `signed, version ${event.version} (${event.purpose}) ${event.hash} ${priceOf(event.content)}`;
+    case 'submitted':
+      return `submitted, version ${event.version}${event.endpoint === undefined ? '' : ` to ${event.endpoint}`}`;
+    case 'decided':
+      return `${eventName(event)}: ${event.text}`;
+    case 'ended':
+      return `${event.status}${event.text === undefined ? '' : `: ${event.text}`}`;
+    case 'cancel_refused':
+    case 'replace_refused':
+      return `${event.event.replace('_', ' ')}: ${event.text}`;
+    default:
+      return event.event.replace('_', ' ');
+  }
+}
+
+const FINAL = new Set(['confirmed', 'failed', 'canceled', 'expired']);
+
+/** How often in a row a request without an answer is repeated. */
+const TRIES = 10;
+
+/**
+ * Resolves when a transaction has ended. Reports each status until then.
+ * @throws ApiError, or the error of the last try, when several tries in a row fail
+ */
+export async function untilEnded(
+  client: ApiClient,
+  path: { id: string; transactionId: string },
+  report: (line: string) => void,
+  pauseMs: number,
+): Promise<void> {
+  let reported = '';
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { data } = await client.call('getTransaction', { path });
+      tries = 0;
+      if (data.status !== reported) report(`${data.id} is ${data.status}`);
+      reported = data.status;
+      if (FINAL.has(reported)) return;
+    } catch (error) {
+      if ((error instanceof ApiError && !error.retryable) || tries >= TRIES) throw error;
+    }
+    await delay(pauseMs);
+  }
 }

@@ -1,9 +1,8 @@
-import { allOf } from '../../client/all-of.ts';
 import type { Operations, Schemas } from '../../client/api.ts';
 import type { ApiClient } from '../../client/client.ts';
+import { allOf } from '../../client/lists.ts';
 import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
-import { clientOf, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
-import { itemLines, jsonLine } from './rows.ts';
+import { clientOf, itemLines, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
 
@@ -33,13 +32,13 @@ export const webhooksCommand: Command = {
     const query = { per_page: MAX_DELIVERIES, ...(state !== undefined && { state }) };
     const { data } = await client.call('listDeliveries', { path: { id: first }, query });
     const heads = ['ID', 'STATE', 'EVENT', 'MADE', 'TRIES', 'OUTCOME', 'TRANSACTION'];
-    return tell(context, given, data, heads, rowOf);
+    return print(context, given, data, heads, rowOf);
   },
 };
 
 async function list(client: ApiClient, context: CommandContext, given: Given) {
   const all = await allOf((query) => client.call('listNotifications', { query }));
-  return tell(context, given, all, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
+  return print(context, given, all, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
     ...[id, isSigned ? 'yes' : 'no', url],
   ]);
 }
@@ -60,7 +59,7 @@ function rowOf(one: Schemas['Delivery']): string[] {
   return [id, state, event, at, String(tries), outcome ?? '', transactionId ?? ''];
 }
 
-function tell<Item>(
+function print<Item>(
   { say }: CommandContext,
   { flags }: Given,
   items: readonly Item[],

@@ -22,15 +22,15 @@ export interface FakeRelayer {
 
 /** Connects to a relayer of a running service over HTTP. Its network may be anvil, a test network or any other. */
 export function relayerOfService(id: string, service: { url: string; key: string }): FakeRelayer {
-  const ask = async (path: string, body?: Json): Promise<JsonObject> => {
+  const ask = async (path: string, request?: Json): Promise<JsonObject> => {
     const answer = await fetch(`${service.url}/api/v1/relayers/${encodeURIComponent(id)}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
+      method: request === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(request !== undefined && { body: JSON.stringify(request) }),
     });
-    const told = (await answer.json()) as { data?: JsonObject; error?: string } & JsonObject;
-    if (!answer.ok) throw new Error(told.error ?? `the service answers ${answer.status}`);
-    return told.data ?? told;
+    const body = (await answer.json()) as { data?: JsonObject; error?: string } & JsonObject;
+    if (!answer.ok) throw new Error(body.error ?? `the service answers ${answer.status}`);
+    return body.data ?? body;
   };
   return {
     send: (request) => ask('/transactions', request),

@@ -93,8 +93,8 @@ export class FakeServices {
 
   private async transaction(id: string, transactionId: string): Promise<JsonObject> {
     const relayer = this.relayer(id);
-    const told = { id: transactionId, relayer_id: id, status: 'mined', hash: `0x${'22'.repeat(32)}` };
-    return { ...told, ...(await answered(() => relayer.transaction?.(transactionId))) };
+    const defaults = { id: transactionId, relayer_id: id, status: 'mined', hash: `0x${'22'.repeat(32)}` };
+    return { ...defaults, ...(await answered(() => relayer.transaction?.(transactionId))) };
   }
 
   private async wait(

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { EventParser } from '../../../../src/client/event-text.ts';
+import { EventParser } from '../../../../src/client/client.ts';
 import { orderedId } from '../../../../src/domain/id.ts';
 import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import type { EventPlace, TransactionEvent } from '../../../../src/domain/transaction/transaction-event.ts';

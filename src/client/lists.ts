@@ -1,7 +1,47 @@
-import { allOf } from './all-of.ts';
 import type { Schemas } from './api.ts';
 import { type ApiClient, ApiError } from './client.ts';
-import { patiently } from './patience.ts';
+
+/** The most items that the service returns in one page. */
+const PER_PAGE = 500;
+
+interface PageOf<Item> {
+  data: Item[];
+  pagination: { total_items: number };
+}
+
+/** Reads all pages of a list. An item that moves to another page between two reads appears once. */
+export async function allOf<Item extends { id: string }>(
+  read: (query: { page: number; per_page: number }) => Promise<PageOf<Item>>,
+): Promise<Item[]> {
+  const all = new Map<string, Item>();
+  for (let page = 1, total = 1; (page - 1) * PER_PAGE < total; page += 1) {
+    const { data, pagination } = await read({ page, per_page: PER_PAGE });
+    for (const one of data) all.set(one.id, one);
+    total = pagination.total_items;
+  }
+  return [...all.values()];
+}
+
+const PAUSE_MS = 1_000;
+
+/** The most tries of one request that is refused with 429. */
+const TRIES = 30;
+
+/**
+ * Repeats a request after a second while it is refused with 429. It is for callers that send a request for each
+ * relayer.
+ * @throws any other error of the request, or the 429 of the last try
+ */
+export async function patiently<T>(ask: () => Promise<T>, pauseMs = PAUSE_MS): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 429 || tries >= TRIES) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
 
 /** A transaction and its relayer. */
 export interface FoundTransaction {

@@ -3,25 +3,28 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Schemas } from '../../client/api.ts';
-import { ApiClient } from '../../client/client.ts';
-import { digestsOf, watchConfiguration } from '../../config/watch.ts';
-import type { PluginEntry } from '../../domain/plugin.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { keystoreCommand } from '../keystore.ts';
-import { plain } from '../remote/rows.ts';
-import { configurationFile, pluginSettingsOf } from '../settings.ts';
-import { startAnvil } from './anvil.ts';
+import type { Schemas } from '../client/api.ts';
+import { ApiClient } from '../client/client.ts';
+import { digestsOf, watchConfiguration } from '../config/watch.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
+import type { Command, CommandContext } from './command.ts';
+import { keystoreCommand } from './keystore.ts';
+import { plain } from './remote/client.ts';
+import { configurationFile, pluginSettingsOf } from './settings.ts';
 
-const MAIN = resolve(import.meta.dirname, '..', '..', 'main.ts');
+const MAIN = resolve(import.meta.dirname, '..', 'main.ts');
+
 const RELAYER = 'local-1';
+
 /** In the service's folder. */
 const KEY_FILE = 'config/keys/local.json';
+
 /** How often the author's configuration is looked at. */
 const FOLLOW_MS = 300;
-const READY = /address[="': ]+(http:\/\/[\d.]+:\d+)/;
+
+const SERVER_READY = /address[="': ]+(http:\/\/[\d.]+:\d+)/;
 
 /**
  * Runs everything that a plugin author needs in one terminal: a chain, a funded relayer, a service for the plugins
@@ -40,9 +43,9 @@ export const devCommand: Command = {
   arguments: 0,
   async run(context, { options }) {
     const leaving = new AbortController();
-    let isAsked = false;
+    let isInterrupted = false;
     const leave = () => {
-      isAsked = true;
+      isInterrupted = true;
       leaving.abort();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, leave);
@@ -76,9 +79,9 @@ export const devCommand: Command = {
         `ready   npx isolayer plugin call <id> --url ${url} --key "$(cat ${join(folder, 'data', 'api-key')})"`,
       );
       steps.push(await followEntries(context, folder, granted));
-      await tell(client, leaving.signal, context.say);
+      await printEvents(client, leaving.signal, context.say);
     } catch (error) {
-      if (!isAsked) throw error;
+      if (!isInterrupted) throw error;
     } finally {
       for (const step of steps.reverse()) await step();
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, leave);
@@ -97,11 +100,11 @@ async function writeFolder(context: CommandContext, folder: string, rpcUrl: stri
   await writeConfig(folder, plugins);
   const network = { network: 'local', rpc_urls: [rpcUrl] };
   await writeFile(join(folder, 'config', 'networks', 'local.json'), JSON.stringify(network));
-  const said: string[] = [];
-  const say = (line: string) => said.push(line);
+  const output: string[] = [];
+  const say = (line: string) => output.push(line);
   const silent = { ...context, cwd: folder, env: { KEYSTORE_PASSPHRASE: passphrase }, say };
   await keystoreCommand.run(silent, { values: ['new', KEY_FILE], flags: new Set(), options: new Map() });
-  const address = /0x[0-9a-fA-F]{40}/.exec(said.join('\n'))?.[0] ?? '';
+  const address = /0x[0-9a-fA-F]{40}/.exec(output.join('\n'))?.[0] ?? '';
   const granted = grantedBy(plugins);
   const env = {
     ...Object.fromEntries(Object.entries(variables).filter(([name]) => granted.has(name))),
@@ -165,7 +168,7 @@ async function addressOf(server: ChildProcess, signal: AbortSignal, say: (line: 
       if (input === null) continue;
       createInterface({ input }).on('line', (line) => {
         say(`server  ${line}`);
-        const address = READY.exec(line)?.[1];
+        const address = SERVER_READY.exec(line)?.[1];
         if (address !== undefined) found(address);
       });
     }
@@ -175,7 +178,7 @@ async function addressOf(server: ChildProcess, signal: AbortSignal, say: (line: 
 }
 
 /** Prints calls and transactions as they happen, until the signal aborts or the server ends. */
-async function tell(client: ApiClient, signal: AbortSignal, say: (line: string) => void): Promise<void> {
+async function printEvents(client: ApiClient, signal: AbortSignal, say: (line: string) => void): Promise<void> {
   for await (const { event, data } of client.follow({}, signal)) {
     if (event === 'plugin_call') {
       const { plugin_id: id, outcome, duration_ms: ms, logs } = JSON.parse(data) as Schemas['PluginCallEvent'];
@@ -190,4 +193,56 @@ async function tell(client: ApiClient, signal: AbortSignal, say: (line: string) 
       say(`tx      ${id}: ${status}${reason === null ? '' : ` (${plain(String(reason))})`}`);
     }
   }
+}
+
+const NODE_COMMANDS = resolve(import.meta.dirname, '..', '..', 'node_modules', '.bin');
+
+const ANVIL_READY = /Listening on (127\.0\.0\.1:\d+)/;
+
+/** A local Ethereum node in its own process. */
+interface LocalNode {
+  readonly url: string;
+  /** Gives the account one ether. */
+  fund(address: string): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Starts anvil on a free port of this machine. Uses the one in `node_modules`, or else the one on the `PATH`.
+ * @throws Error that says what to install when there is no anvil
+ */
+export async function startAnvil(path: string, request: typeof fetch, command = 'anvil'): Promise<LocalNode> {
+  const child = spawn(command, ['--port', '0'], {
+    env: { PATH: `${NODE_COMMANDS}${delimiter}${path}` },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    // Ctrl-C must not reach the node, because the server that uses it has to end first.
+    detached: true,
+  });
+  const stop = () => child.kill('SIGKILL');
+  process.once('exit', stop);
+  const address = await new Promise<string>((found, fail) => {
+    child.once('error', () => {
+      fail(new Error('There is no anvil, which dev needs: install Foundry, https://getfoundry.sh, and try again'));
+    });
+    child.once('exit', (code) => fail(new Error(`anvil ended with ${code} before it listened`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const listening = ANVIL_READY.exec(line)?.[1];
+      if (listening !== undefined) found(listening);
+    });
+  });
+  const url = `http://${address}`;
+  return {
+    url,
+    async fund(account) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'anvil_setBalance', params: [account, '0xde0b6b3a7640000'] };
+      const headers = { 'content-type': 'application/json' };
+      const answer = await request(url, { method: 'POST', headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`anvil answers ${answer.status}`);
+      await answer.arrayBuffer();
+    },
+    stop() {
+      process.removeListener('exit', stop);
+      stop();
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { JsonRpcProvider } from 'ethers';
 import t from 'tap';
-import { startAnvil } from '../../../../../src/cli/dev/anvil.ts';
+import { startAnvil } from '../../../../src/cli/dev.ts';
+import { runTyped } from '../../../support/command.ts';
 
 t.test('a node of its own, which funds whom it is told, and ends', async (t) => {
   const node = await startAnvil('', fetch);
@@ -17,3 +18,13 @@ t.test('a node of its own, which funds whom it is told, and ends', async (t) => 
 t.test('without one it says what to install', async (t) => {
   await t.rejects(startAnvil('', fetch, 'no-such-anvil'), /There is no anvil, .*https:\/\/getfoundry\.sh/);
 });
+
+t.test(
+  'what it does is told, and what it is typed with is checked; all else is in test/slow/dev.test.ts',
+  async (t) => {
+    const told = await runTyped(t.testdir({}), ['dev', '--help']);
+    t.match(told.said, /local-1, on anvil[^]*temporary folder/);
+    const wrong = await runTyped(t.testdir({}), ['dev', 'x']);
+    t.match(wrong, { code: 2, complained: /It is: dev \[--port <port>\]/ });
+  },
+);
