@@ -19,8 +19,6 @@ export interface EndpointStatus {
   /** Scheme, host and port. */
   endpoint: string;
   state: EndpointState;
-  /** The most calls that the endpoint is given at once. */
-  concurrency: number;
   /** The methods that only advise and that the endpoint last did not answer usably. */
   unanswered: readonly UnansweredMethod[];
 }

@@ -208,11 +208,6 @@ export const METRICS = {
     help: 'Times that an endpoint was paused or found behind, by reason.',
     labels: ['network', 'endpoint', 'reason'],
   },
-  isolayer_rpc_endpoint_concurrency_limit: {
-    kind: 'gauge',
-    help: 'Limit of concurrent calls to an endpoint, adapted to how it answers.',
-    labels: ['network', 'endpoint'],
-  },
   isolayer_idempotency_requests_total: {
     kind: 'counter',
     help: 'Requests with an Idempotency-Key by result: first, again, replayed, mismatch, in-progress.',

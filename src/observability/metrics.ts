@@ -85,7 +85,6 @@ class RpcCounts {
   readonly #failures;
   readonly #pauses;
   readonly #endpoints;
-  readonly #places;
   readonly #operations = new Set<string>();
 
   constructor(instruments: Instruments) {
@@ -93,7 +92,6 @@ class RpcCounts {
     this.#failures = instruments.counter('isolayer_rpc_call_failures_total');
     this.#pauses = instruments.counter('isolayer_rpc_endpoint_pauses_total');
     this.#endpoints = instruments.gauge('isolayer_rpc_endpoints');
-    this.#places = instruments.gauge('isolayer_rpc_endpoint_concurrency_limit');
   }
 
   /** `endpoint` is scheme, host and port, never a path. */
@@ -111,11 +109,9 @@ class RpcCounts {
   /** Sets the gauges of all endpoints. Endpoints with the same name (two keys at one provider) are added up. */
   endpoints(all: readonly (EndpointStatus & { network: string })[]): void {
     this.#endpoints.reset();
-    this.#places.reset();
-    for (const { network, endpoint, state, concurrency } of all) {
+    for (const { network, endpoint, state } of all) {
       for (const each of ENDPOINT_STATES)
         this.#endpoints.inc({ network, endpoint, state: each }, each === state ? 1 : 0);
-      this.#places.inc({ network, endpoint }, concurrency);
     }
   }
 

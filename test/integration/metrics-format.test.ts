@@ -35,9 +35,7 @@ function exercise(metrics: Metrics): void {
   metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
   metrics.engine.balances([{ relayerId: 'r1', networkType: 'evm', unit: 'wei', balance: 5n }]);
   metrics.rpc.called({ endpoint: 'https://a.test', method: 'eth_call', outcome: 'transport', ms: 3 });
-  metrics.rpc.endpoints([
-    { network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16, unanswered: [] },
-  ]);
+  metrics.rpc.endpoints([{ network: 'n', endpoint: 'https://a.test', state: 'ready', unanswered: [] }]);
   metrics.rpc.endpointChanged('n', { kind: 'paused', endpoint: 'https://a.test' });
   metrics.http.keyed('first');
   metrics.signers.asked({ signer: 's', type: 'local', outcome: 'answered', seconds: 0.001 });

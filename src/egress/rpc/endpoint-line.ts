@@ -1,36 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../domain/json/json.ts';
-import { createBatchSize } from './batch-size.ts';
-import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import { type BatchReading, blamesBatch } from './json-rpc-answer.ts';
 import { isNodeError, type OfferOptions, type ReadOptions, RpcError } from './rpc-client.ts';
 import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
-import { asksForLess, judgeFailure, type RpcDialect, speaksAgainst } from './rpc-verdict.ts';
+import { asksForLess, type RpcDialect, speaksAgainst } from './rpc-verdict.ts';
 
 /** Limits of one endpoint's line. */
 export interface LineSettings extends RequestSettings {
-  /** Calls at once to one endpoint: at the beginning, and at most. */
-  startConcurrency: number;
-  maxConcurrency: number;
+  /** The most calls at once to one endpoint. More would wait in its queue while their time runs. */
+  maxCalls: number;
 }
 
 /** What a line is made of. */
 export interface LineParts extends RequestParts {
   /** Hears what counts against the endpoint, once for each request. */
-  pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'leaves' | 'bore' | 'heldForMs' | 'isWorthWaiting'>;
+  pool: Pick<
+    EndpointPool,
+    'failed' | 'hold' | 'limited' | 'requestSent' | 'requestAnswered' | 'waitMs' | 'isWorthWaiting'
+  >;
   settings: LineSettings;
 }
 
-/**
- * Sends calls to one endpoint: only as many at once as it can take, and the calls of one turn of the event loop
- * together.
- */
+/** Sends calls to one endpoint: so many at once, and the calls of one turn of the event loop together. */
 export interface EndpointLine {
   readonly endpoint: Endpoint;
-  /** The most calls that the endpoint gets at once, by what it has shown that it can take. */
-  readonly concurrency: number;
   /**
    * Makes a call without effect. It may share its request with other calls. If sharing was the trouble, it is sent
    * again alone.
@@ -66,16 +61,21 @@ const MAX_BYTES = 1_000_000;
  */
 const MAX_REQUESTS = 64;
 
+/** More calls in one request would keep the first answer waiting for the last. */
+const MAX_BATCH = 100;
+/** After this time a refused batch size is tried again, because plans and gateways change. */
+const BATCH_MEMORY_MS = 10 * 60_000;
+
 /** Opens nothing before the first call. */
 export function createEndpointLine(parts: LineParts): EndpointLine {
   const { endpoint, clock, pool, settings, dialect } = parts;
   const request = createRpcRequest(parts);
-  const batches = createBatchSize(clock);
-  const limit = createConcurrencyLimit({
-    start: settings.startConcurrency,
-    most: settings.maxConcurrency,
-    visits: MAX_REQUESTS,
-  });
+  const slots = new CallSlots(settings.maxCalls);
+  /** Calls that may share a request: the most that we ever send, until the endpoint refuses so many. */
+  let batchSize = MAX_BATCH;
+  let batchShrunkAt = 0;
+  /** Whether the endpoint has answered a batch as it should. */
+  let isBatchProven = false;
   let waiting: WaitingRead[] = [];
   let isCollecting = false;
   let isDraining = false;
@@ -96,6 +96,11 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     });
   }
 
+  function currentBatchSize(): number {
+    if (batchSize < MAX_BATCH && clock.elapsed() - batchShrunkAt >= BATCH_MEMORY_MS) batchSize = MAX_BATCH;
+    return batchSize;
+  }
+
   async function drain(): Promise<void> {
     isDraining = true;
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
@@ -107,14 +112,17 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       let batch: WaitingRead[] = [];
       const take = (free: number) => {
         // Repeated reads may have come to the front in the meantime.
-        batch = waiting.splice(0, waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, batches.most)));
+        batch = waiting.splice(
+          0,
+          waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, currentBatchSize())),
+        );
         return batch.length;
       };
-      const visit = await limit.enter(take, head.expiresAt - clock.elapsed());
-      if (visit === undefined) expire();
-      else if (pool.heldForMs(endpoint) === 0) void carry(batch, visit.leave);
+      const slot = await slots.enter(take, head.expiresAt - clock.elapsed());
+      if (slot === undefined) expire();
+      else if (pool.waitMs(endpoint) === 0) void carry(batch, slot);
       else {
-        visit.leave('other');
+        slot.leave();
         waiting = [...batch, ...waiting];
       }
     }
@@ -123,7 +131,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 
   /** Waits until a request may be sent. Resolves at once with the reason if waiting is of no use. */
   async function turn(expiresAt: number): Promise<RpcError | undefined> {
-    for (let ms = pool.heldForMs(endpoint); ms > 0 && !isClosed(); ms = pool.heldForMs(endpoint)) {
+    for (let ms = pool.waitMs(endpoint); ms > 0 && !isClosed(); ms = pool.waitMs(endpoint)) {
       if (!pool.isWorthWaiting(endpoint) || clock.elapsed() + ms > expiresAt) {
         const text = `not sent, it is asked too much and left alone for ${Math.ceil(ms / 1000)} s`;
         return new RpcError('limited', `${endpoint.name}: ${text}`);
@@ -141,12 +149,12 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     } while ((waiting[0]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
   }
 
-  async function carry(batch: WaitingRead[], leave: (end: VisitEnd) => void): Promise<void> {
+  async function carry(batch: WaitingRead[], slot: Slot): Promise<void> {
     const isBestEffort = batch.some((read) => read.isBestEffort);
     const reading = await ask(batch);
     const isRepeatable = reading.kind === 'refused' && isWorthRepeating(reading);
     const answers = answersOf(batch, reading);
-    leave(isBestEffort || isRepeatable ? 'other' : endOf(answers, dialect));
+    slot.leave();
     if (isRepeatable) {
       learn(batch.length, reading);
       repeat(batch, reading.reason !== 'size');
@@ -166,12 +174,14 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
    * failure.
    */
   function isWorthRepeating({ reason, isCertain }: Refusal): boolean {
-    return isCertain || reason !== 'batch' || !batches.isProven;
+    return isCertain || reason !== 'batch' || !isBatchProven;
   }
 
   function learn(calls: number, { reason, isCertain }: Refusal): void {
-    if (reason !== 'mixture') batches.refused(calls, reason);
-    else if (!isCertain && !batches.isProven) batches.refused(calls, 'batch');
+    if (reason === 'size') batchSize = Math.max(1, Math.min(batchSize, Math.floor(calls / 2)));
+    else if (reason === 'batch' || !(isCertain || isBatchProven)) batchSize = 1;
+    else return;
+    batchShrunkAt = clock.elapsed();
   }
 
   function repeat(reads: WaitingRead[], isAlone: boolean): void {
@@ -185,10 +195,10 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   }
 
   async function ask(texts: readonly CallText[]): Promise<BatchReading> {
-    pool.leaves(endpoint);
+    pool.requestSent(endpoint);
     const reading = await request.send(texts);
     const isAnswered = reading.kind === 'answers' && reading.answers.some(({ status }) => status === 'fulfilled');
-    if (texts.length > 1 && isAnswered) batches.answered();
+    if (texts.length > 1 && isAnswered) isBatchProven = true;
     return reading;
   }
 
@@ -199,7 +209,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
     const limit = answers.find((answer) => answer.status === 'rejected' && asksForLess(answer.reason, dialect));
     if (limit?.status === 'rejected') pool.limited(endpoint, (limit.reason as RpcError).message);
-    else if (answers.some(({ status }) => status === 'fulfilled')) pool.bore(endpoint);
+    else if (answers.some(({ status }) => status === 'fulfilled')) pool.requestAnswered(endpoint);
   }
 
   /** Whether the failure can be the call's own fault, whatever the node says. */
@@ -221,9 +231,6 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 
   return {
     endpoint,
-    get concurrency() {
-      return limit.places;
-    },
     read: (method, params, { bestEffort = false, isLong = false, isForeign = false } = {}) =>
       new Promise((resolve, reject) => {
         if (isClosed()) throw closed();
@@ -244,26 +251,26 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       ];
       let most = Number.POSITIVE_INFINITY;
       while (rest.length > 0) {
-        const count = (free: number) => fitting(rest, Math.min(free, batches.most, most));
+        const count = (free: number) => fitting(rest, Math.min(free, currentBatchSize(), most));
         const expiresAt = clock.elapsed() + settings.timeoutMs;
         const reason = await turn(expiresAt);
         if (reason !== undefined) return giveUp(reason);
-        const visit = await limit.enter(count, expiresAt - clock.elapsed());
-        if (visit === undefined) return giveUp(isClosed() ? closed() : noRoom());
-        if (isClosed() || pool.heldForMs(endpoint) > 0) {
-          visit.leave('other');
+        const slot = await slots.enter(count, expiresAt - clock.elapsed());
+        if (slot === undefined) return giveUp(isClosed() ? closed() : noRoom());
+        if (isClosed() || pool.waitMs(endpoint) > 0) {
+          slot.leave();
           continue;
         }
-        const batch = rest.slice(0, visit.places);
+        const batch = rest.slice(0, slot.places);
         const reading = await ask(batch);
         if (reading.kind === 'refused' && reading.isCertain) {
-          visit.leave('other');
+          slot.leave();
           if (reading.reason === 'mixture') most = 1;
           learn(batch.length, reading);
           continue;
         }
         const settled = answersOf(batch, reading);
-        visit.leave(endOf(settled, dialect));
+        slot.leave();
         note(settled, () => isForeign);
         answers.push(...settled);
         rest.splice(0, batch.length);
@@ -306,8 +313,68 @@ function endsTheRow(answer: PromiseSettledResult<Json>, dialect: RpcDialect): bo
   return kind === 'blocked' || (kind !== 'node' && speaksAgainst(answer, dialect));
 }
 
-function endOf(answers: readonly PromiseSettledResult<Json>[], dialect: RpcDialect): VisitEnd {
-  const errors = answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as unknown) : undefined));
-  if (errors.some((error) => error instanceof RpcError && judgeFailure(error, dialect).overload)) return 'overloaded';
-  return errors.some((error) => error === undefined) ? 'served' : 'other';
+/** Places that were taken together and are given back together. */
+interface Slot {
+  readonly places: number;
+  leave(): void;
+}
+
+interface WaitingSlot {
+  take: (free: number) => number;
+  admit: (slot: Slot | undefined) => void;
+  timer: NodeJS.Timeout;
+}
+
+/** Bounds the calls and the requests that are under way. The others wait in the order in which they came. */
+class CallSlots {
+  readonly #maxCalls: number;
+  readonly #waiting: WaitingSlot[] = [];
+  #calls = 0;
+  #requests = 0;
+
+  constructor(maxCalls: number) {
+    this.#maxCalls = maxCalls;
+  }
+
+  /**
+   * `take` gets the number of free places and returns at once how many it takes. Resolves with undefined if no place
+   * comes free within `waitMs`.
+   */
+  enter(take: WaitingSlot['take'], waitMs: number): Promise<Slot | undefined> {
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0 && this.#free() > 0) {
+        resolve(this.#open(take));
+        return;
+      }
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(entry), 1);
+        resolve(undefined);
+      };
+      const entry: WaitingSlot = { take, admit: resolve, timer: setTimeout(leave, Math.max(0, waitMs)) };
+      this.#waiting.push(entry);
+    });
+  }
+
+  #free(): number {
+    return this.#requests < MAX_REQUESTS ? this.#maxCalls - this.#calls : 0;
+  }
+
+  #open(take: WaitingSlot['take']): Slot {
+    const places = Math.max(1, take(this.#free()));
+    this.#calls += places;
+    this.#requests += 1;
+    return {
+      places,
+      leave: () => {
+        this.#calls -= places;
+        this.#requests -= 1;
+        while (this.#free() > 0) {
+          const next = this.#waiting.shift();
+          if (next === undefined) return;
+          clearTimeout(next.timer);
+          next.admit(this.#open(next.take));
+        }
+      },
+    };
+  }
 }

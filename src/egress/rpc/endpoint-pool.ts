@@ -5,14 +5,10 @@ import type { Endpoint } from './endpoint.ts';
 export interface PoolSettings {
   /** Failures within {@link PoolSettings.failureMemoryMs} that pause an endpoint. */
   failureThreshold: number;
-  /** Failures that lie back longer are forgotten. So is a lag, unless it is noticed again within this time. */
+  /** How long a failure counts. A lag is forgotten after this time too, unless it is noticed again. */
   failureMemoryMs: number;
   pauseMs: number;
-  /**
-   * The pause after an endpoint said that it is asked too much, without saying until when. It is also the time between
-   * two requests from then on. It doubles with each further refusal in a row, up to `limitCapMs`, and shrinks with each
-   * request that is served.
-   */
+  /** The first interval of an endpoint's {@link RateBucket}, and the longest. */
   limitMs: number;
   limitCapMs: number;
 }
@@ -22,9 +18,9 @@ export interface EndpointPool {
   /** Those that are switched on, in the order of the configuration. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The endpoints in the order in which to try them. Healthy endpoints come first, drawn by weight. Paused endpoints
-   * follow, the one whose pause ends first before the others, so that there is always something to try. Endpoints that
-   * are set aside are left out.
+   * The endpoints in the order in which to try them. Ready endpoints come first, drawn by weight. The others follow,
+   * the one that is ready first before the rest, so that there is always something to try. Excluded endpoints are left
+   * out.
    */
   order(): Endpoint[];
   /** Notes a failure of this very endpoint. */
@@ -35,32 +31,27 @@ export interface EndpointPool {
   lagged(endpoint: Endpoint, reason: string): void;
   /** Notes that the endpoint is as high as the others. Nothing else ends that it counts as behind. */
   caughtUp(endpoint: Endpoint): void;
-  /** Leaves the endpoint alone for so long, because it asked for that (`Retry-After`). */
+  /** Sends nothing to the endpoint for so long, because it asked for that (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
-  /**
-   * Notes that the endpoint is asked too much and did not say until when. It is left alone, then asked at a slower
-   * pace.
-   */
+  /** Notes that the endpoint got too many requests and did not say until when. It gets fewer from now on. */
   limited(endpoint: Endpoint, reason: string): void;
-  /** Notes that a request is sent to the endpoint. The next one has to wait as long as the endpoint's pace asks. */
-  leaves(endpoint: Endpoint): void;
-  /** Notes that the endpoint answered without saying that it is asked too much. So it can take this pace. */
-  bore(endpoint: Endpoint): void;
+  /** Notes that a request is sent to the endpoint. */
+  requestSent(endpoint: Endpoint): void;
+  /** Notes that the endpoint answered a request without saying that there are too many. */
+  requestAnswered(endpoint: Endpoint): void;
   /**
    * Leaves an endpoint out of the order for a while, because its answers are of no use. If it is the only one that is
    * left, does nothing and returns false.
    */
-  setAside(endpoint: Endpoint, ms: number, reason: string): boolean;
-  /**
-   * Whether the endpoint can be asked now: it is not set aside, paused or left alone, and its pace allows a request.
-   */
+  exclude(endpoint: Endpoint, ms: number, reason: string): boolean;
+  /** Whether the endpoint can be asked now: it is not excluded or paused, and its bucket allows a request. */
   isReady(endpoint: Endpoint): boolean;
   stateOf(endpoint: Endpoint): EndpointState;
   /**
    * Milliseconds until a request may be sent to this endpoint. Without an endpoint: until one may be sent to any of
    * them.
    */
-  heldForMs(endpoint?: Endpoint): number;
+  waitMs(endpoint?: Endpoint): number;
   /** Whether a call does best to wait for this endpoint: no other is ready, and the contact is not gone. */
   isWorthWaiting(endpoint: Endpoint): boolean;
   readonly contact: Contact;
@@ -83,57 +74,34 @@ export interface PoolListeners {
   onContact?: ((isLost: boolean) => void) | undefined;
 }
 
+/** What a penalty does: a paused endpoint is the last resort, an unfit one is not asked at all. */
+type Sanction = 'paused' | 'unfit';
+
 interface Health {
-  failures: number[];
-  pausedUntil: number;
-  heldUntil: number;
-  asideUntil: number;
-  /** The time between two requests; 0 is full speed. */
-  paceMs: number;
-  /** Whether the endpoint's last word on its pace was that it is asked too much. */
-  isRefusing: boolean;
-  nextAt: number;
+  /** The penalty: a failure adds 1, and 1 is forgiven in each {@link PoolSettings.failureMemoryMs}. */
+  penalty: number;
+  penalizedAt: number;
+  /** When each sanction ends. */
+  until: Record<Sanction, number>;
+  bucket: RateBucket;
   isInTrouble: boolean;
-  /** The last news that was told of it. */
-  told: Exclude<EndpointNews['kind'], 'back'> | undefined;
+  /** The last news of it; none after `back`. */
+  news: Exclude<EndpointNews['kind'], 'back'> | undefined;
   behindSince: number | undefined;
   laggedAt: number;
 }
 
 /** News by weight. Heavier news is told even when lighter news was told before. */
-const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'paused', 'unfit'];
+const BY_WEIGHT: readonly Health['news'][] = [undefined, 'behind', 'limited', 'paused', 'unfit'];
 
 /** How long an endpoint has to be behind before that is told. Nodes are a block behind each other now and then. */
 const BEHIND_FOR_MS = 30_000;
-
-/**
- * The factor on the pace after a request that was served. The pace doubles at the second refusal in a row, so it
- * settles where about half of the requests are refused. All of a plan's rate is used then. If a third of the requests
- * is refused whatever the pace is, it goes back to full speed.
- */
-const PACE_LEFT = 0.7;
-/** Below this part of the first pause, the pace is full speed again. */
-const MIN_PACE = 0.1;
 
 /**
  * How long the contact must be lost, and no request answered, to count as gone. An endpoint that fails now and then is
  * not gone, even if no call that takes several requests has come through.
  */
 const GONE_AFTER_MS = 5_000;
-
-const NEW_HEALTH: Readonly<Health> = {
-  failures: [],
-  pausedUntil: 0,
-  heldUntil: 0,
-  asideUntil: 0,
-  paceMs: 0,
-  isRefusing: false,
-  nextAt: 0,
-  isInTrouble: false,
-  told: undefined,
-  behindSince: undefined,
-  laggedAt: 0,
-};
 
 /** Starts with every endpoint in good health. */
 export function createEndpointPool(
@@ -150,7 +118,16 @@ export function createEndpointPool(
   let answeredAt = Number.NEGATIVE_INFINITY;
 
   function healthOf(endpoint: Endpoint): Health {
-    const known = records.get(endpoint) ?? { ...NEW_HEALTH };
+    const known = records.get(endpoint) ?? {
+      penalty: 0,
+      penalizedAt: 0,
+      until: { paused: 0, unfit: 0 },
+      bucket: new RateBucket(settings, random),
+      isInTrouble: false,
+      news: undefined,
+      behindSince: undefined,
+      laggedAt: 0,
+    };
     records.set(endpoint, known);
     return known;
   }
@@ -158,13 +135,13 @@ export function createEndpointPool(
   /** Tells news, unless the same or heavier news was told before. */
   function tell(endpoint: Endpoint, news: Exclude<EndpointNews, { kind: 'back' }>): void {
     const health = healthOf(endpoint);
-    if (BY_WEIGHT.indexOf(news.kind) <= BY_WEIGHT.indexOf(health.told)) return;
-    health.told = news.kind;
+    if (BY_WEIGHT.indexOf(news.kind) <= BY_WEIGHT.indexOf(health.news)) return;
+    health.news = news.kind;
     onNews(news);
   }
 
   function tellBack(endpoint: Endpoint): void {
-    healthOf(endpoint).told = undefined;
+    healthOf(endpoint).news = undefined;
     onNews({ kind: 'back', endpoint: endpoint.name });
   }
 
@@ -177,53 +154,54 @@ export function createEndpointPool(
     onContact(isLost);
   }
 
-  function holdFor(endpoint: Endpoint, ms: number, reason: string): void {
-    const health = healthOf(endpoint);
-    health.heldUntil = Math.max(health.heldUntil, clock.elapsed() + ms);
-    tell(endpoint, { kind: 'limited', endpoint: endpoint.name, reason, forMs: ms });
+  function sanction(endpoint: Endpoint, kind: Sanction, forMs: number, reason: string): void {
+    const { until } = healthOf(endpoint);
+    until[kind] = Math.max(until[kind], clock.elapsed() + forMs);
+    tell(endpoint, { kind, endpoint: endpoint.name, reason, forMs });
+  }
+
+  function tellLimited(endpoint: Endpoint, reason: string, forMs: number): void {
+    tell(endpoint, { kind: 'limited', endpoint: endpoint.name, reason, forMs });
     noteTrouble(endpoint, true);
   }
 
-  const heldMs = (endpoint: Endpoint) => Math.max(0, healthOf(endpoint).heldUntil - clock.elapsed());
-  const waitMs = (endpoint: Endpoint) => Math.max(heldMs(endpoint), healthOf(endpoint).nextAt - clock.elapsed());
-  const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
-  const restsUntil = (endpoint: Endpoint) => {
-    const { pausedUntil, heldUntil, nextAt } = healthOf(endpoint);
-    return Math.max(pausedUntil, heldUntil, nextAt);
-  };
-  const isReady = (endpoint: Endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed();
+  const bucketOf = (endpoint: Endpoint) => healthOf(endpoint).bucket;
+  const waitMs = (endpoint: Endpoint) => bucketOf(endpoint).waitMs(clock.elapsed());
+  const isRefused = (endpoint: Endpoint) => bucketOf(endpoint).isRefused(clock.elapsed());
+  const isExcluded = (endpoint: Endpoint) => healthOf(endpoint).until.unfit > clock.elapsed();
+  const readyInMs = (endpoint: Endpoint) =>
+    Math.max(0, healthOf(endpoint).until.paused - clock.elapsed(), waitMs(endpoint));
+  const isReady = (endpoint: Endpoint) => !isExcluded(endpoint) && readyInMs(endpoint) === 0;
   const isGone = () => contact.isLost && clock.elapsed() - Math.max(lostAt, answeredAt) >= GONE_AFTER_MS;
 
   return {
     endpoints,
     order() {
-      const now = clock.elapsed();
-      const usable = endpoints.filter((endpoint) => !isAside(endpoint));
-      const resting = usable.filter((endpoint) => restsUntil(endpoint) > now);
-      const ready = usable.filter((endpoint) => !resting.includes(endpoint));
-      return [...drawByWeight(ready, random), ...resting.sort((a, b) => restsUntil(a) - restsUntil(b))];
+      const usable = endpoints.filter((endpoint) => !isExcluded(endpoint));
+      const waiting = usable.filter((endpoint) => readyInMs(endpoint) > 0);
+      const ready = usable.filter((endpoint) => !waiting.includes(endpoint));
+      return [...drawByWeight(ready, random), ...waiting.sort((a, b) => readyInMs(a) - readyInMs(b))];
     },
     failed(endpoint, reason) {
       const now = clock.elapsed();
       const health = healthOf(endpoint);
-      health.failures = [...health.failures.filter((at) => at > now - settings.failureMemoryMs), now];
-      if (health.failures.length >= settings.failureThreshold) {
-        health.pausedUntil = now + settings.pauseMs;
-        tell(endpoint, { kind: 'paused', endpoint: endpoint.name, reason, forMs: settings.pauseMs });
+      const forgiven = (now - health.penalizedAt) / settings.failureMemoryMs;
+      health.penalty = Math.max(0, health.penalty - forgiven) + 1;
+      health.penalizedAt = now;
+      if (health.penalty > settings.failureThreshold - 1) {
+        health.penalty = 0;
+        sanction(endpoint, 'paused', settings.pauseMs, reason);
       }
-      // No more failures are remembered than the threshold needs.
-      health.failures = health.failures.slice(-settings.failureThreshold);
       noteTrouble(endpoint, true);
     },
     served(endpoint) {
-      const health = healthOf(endpoint);
-      const { told } = health;
+      const { news, bucket } = healthOf(endpoint);
       contact.servedAt = clock.elapsed();
       // A call that was under way when the endpoint asked to be left alone, or showed to be unfit, does not end its
       // trouble.
-      if (heldMs(endpoint) === 0 && !isAside(endpoint)) noteTrouble(endpoint, false);
-      if (told === undefined || told === 'behind') return;
-      if (isReady(endpoint) && health.paceMs === 0) tellBack(endpoint);
+      if (!isRefused(endpoint) && !isExcluded(endpoint)) noteTrouble(endpoint, false);
+      if (news === undefined || news === 'behind') return;
+      if (isReady(endpoint) && bucket.isUnlimited) tellBack(endpoint);
     },
     lagged(endpoint, reason) {
       const now = clock.elapsed();
@@ -238,59 +216,117 @@ export function createEndpointPool(
     caughtUp(endpoint) {
       const health = healthOf(endpoint);
       health.behindSince = undefined;
-      if (health.told === 'behind') tellBack(endpoint);
+      if (health.news === 'behind') tellBack(endpoint);
     },
     hold(endpoint, ms) {
-      if (ms > 0) holdFor(endpoint, ms, 'it asked for a pause');
+      if (ms <= 0) return;
+      bucketOf(endpoint).hold(clock.elapsed(), ms);
+      tellLimited(endpoint, 'it asked for a pause', ms);
     },
     limited(endpoint, reason) {
       // Many refusals within one burst count as one.
-      if (heldMs(endpoint) > 0) return;
-      const health = healthOf(endpoint);
-      const factor = health.isRefusing ? 2 : 1;
-      health.isRefusing = true;
-      health.paceMs = Math.min(health.paceMs === 0 ? settings.limitMs : health.paceMs * factor, settings.limitCapMs);
-      holdFor(endpoint, Math.ceil(health.paceMs * (1 - random() / 4)), reason);
+      if (!isRefused(endpoint)) tellLimited(endpoint, reason, bucketOf(endpoint).refuse(clock.elapsed()));
     },
-    leaves(endpoint) {
-      const health = healthOf(endpoint);
-      if (health.paceMs > 0) health.nextAt = clock.elapsed() + Math.ceil(health.paceMs);
+    requestSent(endpoint) {
+      bucketOf(endpoint).take(clock.elapsed());
     },
-    bore(endpoint) {
-      const health = healthOf(endpoint);
+    requestAnswered(endpoint) {
       answeredAt = clock.elapsed();
-      // A request that was under way when the endpoint refused says nothing about the pace since.
-      if (health.paceMs === 0 || heldMs(endpoint) > 0) return;
-      health.isRefusing = false;
-      health.paceMs *= PACE_LEFT;
-      if (health.paceMs < settings.limitMs * MIN_PACE) health.paceMs = 0;
-      // At a slow pace, a call that takes several requests may take long. Each answer shows that the endpoint is there.
+      const { bucket } = healthOf(endpoint);
+      // A request that was under way when the endpoint refused says nothing about its limit since.
+      if (bucket.isUnlimited || isRefused(endpoint)) return;
+      bucket.grant();
+      // With few requests, a call that takes several of them may take long. Each answer shows that the endpoint is there.
       contact.servedAt = clock.elapsed();
-      if (!isAside(endpoint)) noteTrouble(endpoint, false);
+      if (!isExcluded(endpoint)) noteTrouble(endpoint, false);
     },
-    setAside(endpoint, ms, reason) {
-      if (endpoints.every((other) => other === endpoint || isAside(other))) return false;
-      const health = healthOf(endpoint);
-      health.asideUntil = Math.max(health.asideUntil, clock.elapsed() + ms);
-      tell(endpoint, { kind: 'unfit', endpoint: endpoint.name, reason, forMs: ms });
+    exclude(endpoint, ms, reason) {
+      if (endpoints.every((other) => other === endpoint || isExcluded(other))) return false;
+      sanction(endpoint, 'unfit', ms, reason);
       noteTrouble(endpoint, true);
       return true;
     },
     stateOf(endpoint) {
-      const now = clock.elapsed();
-      if (isAside(endpoint)) return 'unfit';
-      if (heldMs(endpoint) > 0) return 'limited';
-      return healthOf(endpoint).pausedUntil > now ? 'paused' : 'ready';
+      if (isExcluded(endpoint)) return 'unfit';
+      if (isRefused(endpoint)) return 'limited';
+      return healthOf(endpoint).until.paused > clock.elapsed() ? 'paused' : 'ready';
     },
     isReady,
-    heldForMs(endpoint) {
+    waitMs(endpoint) {
       if (endpoint !== undefined) return waitMs(endpoint);
-      return Math.min(...endpoints.filter((one) => !isAside(one)).map(waitMs));
+      return Math.min(...endpoints.filter((one) => !isExcluded(one)).map(waitMs));
     },
     isWorthWaiting: (endpoint) => !isGone() && !endpoints.some((other) => other !== endpoint && isReady(other)),
     contact,
     isGone,
   };
+}
+
+/**
+ * The factor on the interval after a request that was answered. The interval doubles at the second refusal in a row, so
+ * it settles where about half of the requests are refused. All of a plan's rate is used then. If a third of the
+ * requests is refused whatever the interval is, the bucket is unlimited again.
+ */
+const INTERVAL_LEFT = 0.7;
+/** Below this part of the first interval, the bucket is unlimited again. */
+const MIN_INTERVAL = 0.1;
+
+/**
+ * A token bucket for one request, without a limit until the endpoint says that it gets too many. Then it fills in
+ * `limitMs`, in twice the time after each further refusal in a row, up to `limitCapMs`, and faster with each request
+ * that is answered.
+ */
+class RateBucket {
+  readonly #settings: Pick<PoolSettings, 'limitMs' | 'limitCapMs'>;
+  readonly #random: () => number;
+  /** The time between two requests; 0 is unlimited. */
+  #intervalMs = 0;
+  #filledAt = 0;
+  #refusedUntil = 0;
+  #isRefusing = false;
+
+  constructor(settings: Pick<PoolSettings, 'limitMs' | 'limitCapMs'>, random: () => number) {
+    this.#settings = settings;
+    this.#random = random;
+  }
+
+  get isUnlimited(): boolean {
+    return this.#intervalMs === 0;
+  }
+
+  waitMs(now: number): number {
+    return Math.max(0, this.#filledAt - now);
+  }
+
+  /** Whether the endpoint's last refusal still holds. */
+  isRefused(now: number): boolean {
+    return this.#refusedUntil > now;
+  }
+
+  take(now: number): void {
+    if (this.#intervalMs > 0) this.#filledAt = Math.max(this.#filledAt, now + Math.ceil(this.#intervalMs));
+  }
+
+  grant(): void {
+    this.#isRefusing = false;
+    this.#intervalMs *= INTERVAL_LEFT;
+    if (this.#intervalMs < this.#settings.limitMs * MIN_INTERVAL) this.#intervalMs = 0;
+  }
+
+  /** Returns for how long nothing is sent. */
+  refuse(now: number): number {
+    const next = this.#intervalMs === 0 ? this.#settings.limitMs : this.#intervalMs * (this.#isRefusing ? 2 : 1);
+    this.#isRefusing = true;
+    this.#intervalMs = Math.min(next, this.#settings.limitCapMs);
+    const ms = Math.ceil(this.#intervalMs * (1 - this.#random() / 4));
+    this.hold(now, ms);
+    return ms;
+  }
+
+  hold(now: number, ms: number): void {
+    this.#refusedUntil = Math.max(this.#refusedUntil, now + ms);
+    this.#filledAt = Math.max(this.#filledAt, this.#refusedUntil);
+  }
 }
 
 /** The endpoints in a random order. Heavier endpoints come first more often. */

@@ -51,8 +51,7 @@ const DEFAULT_RPC_SETTINGS: RpcSettings = {
   limitMs: 200,
   limitCapMs: 5_000,
   maxAnswerBytes: 16 * 1_048_576,
-  startConcurrency: 16,
-  maxConcurrency: 256,
+  maxCalls: 256,
 };
 
 /** One finished call, for metrics. */
@@ -133,18 +132,27 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
   }
 
+  /**
+   * Asks once. Asks again as long as the endpoint only says that it gets too many requests, and once more where
+   * {@link isWorthRepeating} says so. `isCheck`: the endpoint is asked for its own sake, so no other one can answer.
+   */
   async function ask<T>(
     line: EndpointLine,
     method: string,
     params: Json,
     parse: ParseAnswer<T>,
     options?: ReadOptions,
+    isCheck = false,
   ): Promise<T> {
     const until = clock.elapsed() + settings.timeoutMs;
+    const isOptional = options?.bestEffort === true || options?.advice !== undefined;
+    let isRepeated = false;
     for (;;) {
       const startedAt = clock.elapsed();
+      let isAnswered = false;
       try {
-        const answer = await readThrough(line, method, params, options);
+        const answer = await line.read(method, params, options);
+        isAnswered = true;
         const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
         report(line, method, startedAt);
         if (options?.advice !== undefined) {
@@ -155,25 +163,23 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       } catch (error) {
         report(line, method, startedAt, error);
         if (options?.advice !== undefined) noteUnanswered(line.endpoint, method, options.advice, error);
-        if (options?.bestEffort === true || options?.advice !== undefined || !isSoonOver(error, line, until))
-          throw error;
+        if (isOptional) throw error;
+        if (isSoonOver(error, line, until)) continue;
+        if (isRepeated || !isWorthRepeating(error, line, isAnswered, isCheck)) throw error;
+        isRepeated = true;
       }
     }
   }
 
   /**
-   * Reads, and once more at once where the answer was cut and no other endpoint is ready. Otherwise one cut answer would
-   * throw away all the answers that a caller of {@link RpcClient.onOne} has read before, from the only endpoint.
+   * Whether to ask again at once, as the answer was cut: in a check always, also for an odd answer; else where no other
+   * endpoint is ready. Otherwise one cut answer would throw away all the answers that a caller of
+   * {@link RpcClient.onOne} has read before, from the only endpoint.
    */
-  async function readThrough(line: EndpointLine, method: string, params: Json, options?: ReadOptions): Promise<Json> {
-    try {
-      return await line.read(method, params, options);
-    } catch (error) {
-      const isCut = error instanceof RpcError && (error.kind === 'transport' || error.kind === 'malformed');
-      const isOptional = options?.bestEffort === true || options?.advice !== undefined;
-      if (!isCut || isOptional || closing.signal.aborted || !pool.isWorthWaiting(line.endpoint)) throw error;
-      return await line.read(method, params, options);
-    }
+  function isWorthRepeating(error: unknown, line: EndpointLine, isAnswered: boolean, isCheck: boolean): boolean {
+    if (!(error instanceof RpcError) || (error.kind !== 'transport' && error.kind !== 'malformed')) return false;
+    if (closing.signal.aborted) return false;
+    return isCheck ? !pool.isGone() : !isAnswered && pool.isWorthWaiting(line.endpoint);
   }
 
   /** Remembers that an endpoint does not tell a figure. Trouble that passes, or with every call, is told elsewhere. */
@@ -190,27 +196,17 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
    */
   function isSoonOver(error: unknown, { endpoint }: EndpointLine, until: number): boolean {
     if (!asksForLess(error, dialect) || !pool.isWorthWaiting(endpoint)) return false;
-    return clock.elapsed() + pool.heldForMs(endpoint) < until;
+    return clock.elapsed() + pool.waitMs(endpoint) < until;
   }
 
-  /** For checks that every endpoint is asked for once: an odd or cut answer is asked for again at once. */
-  async function askTwice<T>(...asked: Parameters<typeof ask<T>>): Promise<T> {
-    try {
-      return await ask(...asked);
-    } catch (error) {
-      const isOdd = error instanceof RpcError && (error.kind === 'malformed' || error.kind === 'transport');
-      if (!isOdd || asked[4]?.bestEffort === true || pool.isGone()) throw error;
-      return await ask(...asked);
-    }
-  }
-
-  function readerOf(line: EndpointLine, options?: ReadOptions, by: typeof ask = ask): ReadOne {
+  function readerOf(line: EndpointLine, options?: ReadOptions, isCheck = false): ReadOne {
     const read: ReadOne = (method, params, parse, own) => {
       const all = { ...options, ...own };
-      if (all.advice === undefined) return by(line, method, params, parse, all);
+      if (all.advice === undefined) return ask(line, method, params, parse, all, isCheck);
       // A method that the endpoint has answered goes together with other calls. Otherwise it could take them with it.
       const isKnown = answered.get(line.endpoint)?.has(method) === true;
-      return by(line, method, params, parse, { ...all, ...(isKnown ? { isForeign: true } : { bestEffort: true }) });
+      const how = isKnown ? { isForeign: true } : { bestEffort: true };
+      return ask(line, method, params, parse, { ...all, ...how }, isCheck);
     };
     readers.set(read, line.endpoint);
     return read;
@@ -280,14 +276,14 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   function unfit(endpoint: Endpoint, reason: EndpointUnfit): RpcError {
     const why = endpoint.scrub(reason.message);
     if (reason.pauseMs === 0) pool.lagged(endpoint, why);
-    else if (!pool.setAside(endpoint, reason.pauseMs, why)) pool.failed(endpoint, why);
+    else if (!pool.exclude(endpoint, reason.pauseMs, why)) pool.failed(endpoint, why);
     const message = `${endpoint.name} cannot serve this: ${why}`;
     return new RpcError('malformed', message, { cause: new EndpointUnfit(why, reason) });
   }
 
   async function pauseBefore(round: number, failure: RpcError): Promise<void> {
     const backOff = Math.min(settings.baseDelayMs * 2 ** (round - 1), settings.maxDelayMs) * (0.8 + 0.4 * random());
-    const hold = pool.heldForMs();
+    const hold = pool.waitMs();
     if (hold > MAX_HOLD_MS) throw failure;
     await sleep(Math.max(backOff, hold), undefined, { signal: closing.signal }).catch(() => {
       throw failure;
@@ -312,7 +308,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   /** Why an endpoint has no say; undefined if it has one. */
   async function objection(line: EndpointLine, check: EndpointCheck | undefined): Promise<RpcError | undefined> {
     try {
-      await check?.(readerOf(line, undefined, askTwice));
+      await check?.(readerOf(line, undefined, true));
       return undefined;
     } catch (error) {
       const failure = failureOf(line.endpoint, error);
@@ -341,7 +337,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
 
   async function askChecked(line: EndpointLine, method: string, params: Json, check?: EndpointCheck): Promise<Json> {
     const [answer, reason] = await Promise.allSettled([
-      askTwice(line, method, params, (said) => said),
+      ask(line, method, params, (json) => json, undefined, true),
       objection(line, check),
     ]);
     if (reason.status === 'rejected') throw reason.reason;
@@ -396,10 +392,9 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     each: (method, params, check) =>
       Promise.allSettled([...lines.values()].map((line) => askChecked(line, method, params, check))),
     endpoints: () =>
-      [...lines.values()].map(({ endpoint, concurrency }) => ({
+      [...lines.values()].map(({ endpoint }) => ({
         endpoint: endpoint.name,
         state: pool.stateOf(endpoint),
-        concurrency,
         unanswered: [...(unanswered.get(endpoint)?.values() ?? [])],
       })),
     contact: pool.contact,

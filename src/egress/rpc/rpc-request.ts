@@ -1,18 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { Json } from '../../domain/json/json.ts';
+import { surveyJson } from '../../domain/json/json-text.ts';
 import { type HttpAnswer, type HttpClient, HttpFailure } from '../http-client.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import {
-  type BatchReading,
-  type JsonRpcCall,
-  type ReadBody,
-  readAnswer,
-  readBatch,
-  retryAfterMs,
-} from './json-rpc-answer.ts';
-import { parseLargeJson } from './large-json.ts';
+import { type BatchReading, type JsonRpcCall, readAnswer, readBatch, retryAfterMs } from './json-rpc-answer.ts';
 import { RpcError } from './rpc-client.ts';
 import type { RpcDialect } from './rpc-verdict.ts';
 
@@ -59,8 +51,11 @@ export interface RpcRequest {
  */
 const BATCH_ANSWER_BYTES = 4 * 1_048_576;
 
-/** How long reading an answer may block the event loop at a time, in milliseconds. */
-const TURN_MS = 2;
+/** Longer answers are looked at before they are parsed. */
+const LARGE_ANSWER_BYTES = 1_048_576;
+/** The most values and levels in a large answer. No honest one has more. To build more would take seconds. */
+const MAX_VALUES = 1_000_000;
+const MAX_DEPTH = 4_096;
 
 /** Opens nothing before the first call. */
 export function createRpcRequest(parts: RequestParts): RpcRequest {
@@ -77,16 +72,6 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
     const wait = response.status === 429 ? retryAfterMs(response.headers['retry-after'], clock.now()) : undefined;
     if (wait !== undefined) pool.hold(endpoint, Math.min(wait, settings.pauseMs));
     return response;
-  }
-
-  async function bodyOf({ status, redirect, body }: HttpAnswer): Promise<ReadBody> {
-    let since = clock.elapsed();
-    const pause = async () => {
-      if (clock.elapsed() - since < TURN_MS) return;
-      await setImmediate();
-      since = clock.elapsed();
-    };
-    return { status, redirect, body: await parseLargeJson(body, pause).catch(() => undefined) };
   }
 
   /** Errors of other layers stay unchanged. */
@@ -108,7 +93,8 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
       const [first, ...others] = calls;
       if (first === undefined) return { kind: 'answers', answers: [] };
       try {
-        const response = await bodyOf(await post(texts));
+        const { status, redirect, body } = await post(texts);
+        const response = { status, redirect, body: parsedBody(body) };
         if (others.length > 0) return readBatch([first, ...others], response, dialect);
         return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
       } catch (error) {
@@ -121,4 +107,17 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
       }
     },
   };
+}
+
+function parsedBody(body: Buffer): Json | undefined {
+  const text = body.toString('utf8');
+  if (body.length > LARGE_ANSWER_BYTES) {
+    const { values, depth } = surveyJson(text, MAX_DEPTH, MAX_VALUES);
+    if (values > MAX_VALUES || depth > MAX_DEPTH) return undefined;
+  }
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

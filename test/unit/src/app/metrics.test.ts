@@ -34,9 +34,7 @@ t.test('scrape samples', async (t) => {
       chains: new Map([['evm' as const, { unit: 'wei' }]]),
       engine: { parked: () => [{ relayerId: 'r', networkType: 'evm', cause: 'price' }] },
       connections: {
-        endpoints: () => [
-          { network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16, unanswered: [] },
-        ],
+        endpoints: () => [{ network: 'n', endpoint: 'https://a.test', state: 'ready', unanswered: [] }],
       },
       pluginHost,
     });
@@ -102,7 +100,6 @@ t.test('scrape samples', async (t) => {
     t.match(text, 'isolayer_plugin_refused{plugin_id="p"} 1');
     t.match(text, 'isolayer_plugin_refused{plugin_id="q"} 0');
     t.match(text, 'isolayer_plugin_isolates{plugin_id="p"} 2');
-    t.match(text, 'isolayer_rpc_endpoint_concurrency_limit{network="n",endpoint="https://a.test"} 16');
     t.match(text, 'isolayer_transactions_parked{relayer_id="r",network_type="evm",reason="price"} 1');
     t.match(text, /^isolayer_intents_waiting 0$/m);
     state.plugins = [];

@@ -291,7 +291,7 @@ t.test('callers of the pass-through cannot make up labels without end', async (t
 
 t.test('endpoints of one name are added up, and each of their states has a figure', async (t) => {
   const metrics = createMetrics();
-  const one = { network: 'sepolia', endpoint: 'https://a.test', concurrency: 16, unanswered: [] };
+  const one = { network: 'sepolia', endpoint: 'https://a.test', unanswered: [] };
   metrics.rpc.endpoints([
     { ...one, state: 'ready' },
     { ...one, state: 'paused' },
@@ -303,7 +303,6 @@ t.test('endpoints of one name are added up, and each of their states has a figur
   for (const [state, count] of Object.entries({ ready: 1, paused: 1, limited: 0, unfit: 0 })) {
     t.match(text, `isolayer_rpc_endpoints{${labels},state="${state}"} ${count}`);
   }
-  t.match(text, `isolayer_rpc_endpoint_concurrency_limit{${labels}} 32`);
   t.match(text, `isolayer_rpc_endpoint_pauses_total{${labels},reason="paused"} 1`);
   t.notMatch(text, 'reason="back"');
   metrics.rpc.endpoints([]);

@@ -24,17 +24,16 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
       failed: () => (failures += 1),
       hold: () => undefined,
       limited: (_, reason) => limits.push(reason),
-      leaves: () => undefined,
-      bore: () => (borne += 1),
-      heldForMs: () => heldMs,
+      requestSent: () => undefined,
+      requestAnswered: () => (borne += 1),
+      waitMs: () => heldMs,
       isWorthWaiting: () => isOnly,
     },
     settings: {
       timeoutMs: 5_000,
       maxAnswerBytes: 1_000_000,
       pauseMs: 60_000,
-      startConcurrency: 16,
-      maxConcurrency: 256,
+      maxCalls: 256,
       ...settings,
     },
     dialect,
@@ -81,7 +80,7 @@ t.test('reads of one turn of the loop share a request, however deep their contin
 });
 
 t.test('a request holds no more than a hundred calls and about a megabyte', async (t) => {
-  const { line, sizes, readMany } = await open(t, echo, { startConcurrency: 256 });
+  const { line, sizes, readMany } = await open(t, echo);
   t.same(await readMany(250), upTo(250));
   t.ok(sizes().every((size) => size <= 100) && sizes().length <= 4, sizes().join());
   const before = sizes().length;
@@ -106,7 +105,7 @@ t.test('an endpoint that takes no batches gets the reads one by one, and no batc
 });
 
 t.test('an endpoint that takes small batches gets small ones', async (t) => {
-  const { double, sizes, readMany } = await open(t, echo, { startConcurrency: 256 });
+  const { double, sizes, readMany } = await open(t, echo);
   double.answerBatch((calls) =>
     // The free plan of drpc.org.
     calls.length > 3 ? { error: { code: 31, message: 'Batch of more than 3 requests are not allowed' } } : undefined,
@@ -164,7 +163,7 @@ t.test('a best-effort read goes alone and speaks against nobody', async (t) => {
 });
 
 t.test('offers leave in order, each once, as one batch', async (t) => {
-  const { line, double, sizes } = await open(t, echo, { startConcurrency: 256 });
+  const { line, double, sizes } = await open(t, echo);
   const settled = await line.offer(
     'send',
     upTo(20).map((n) => [n]),
@@ -218,8 +217,7 @@ t.test('offers whose batch has no clear answer are not sent again', async (t) =>
 t.test('after silence the rest is not sent, and says so', async (t) => {
   const { line, double } = await open(t, ({ params }) => (params[0] === 1 ? 'silence' : { result: params[0] }), {
     timeoutMs: 100,
-    startConcurrency: 1,
-    maxConcurrency: 1,
+    maxCalls: 1,
   });
   const settled = await line.offer('send', [[0], [1], [2], [3]]);
   const unsent = { reason: { kind: 'transport', message: /^http:\/\/127.0.0.1:\d+: not sent/ } };
@@ -237,8 +235,7 @@ t.test('an answer that is missing from a batch leaves that one offer unclear', a
 t.test('who waits too long for room is not sent', async (t) => {
   const { line, double } = await open(t, ({ params }) => (params[0] === 0 ? 'silence' : { result: 1 }), {
     timeoutMs: 80,
-    startConcurrency: 1,
-    maxConcurrency: 1,
+    maxCalls: 1,
   });
   const first = t.rejects(line.read('read', [0]), { kind: 'timeout', message: /no answer within 80 ms/ });
   while (double.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -247,32 +244,6 @@ t.test('who waits too long for room is not sent', async (t) => {
   await first;
   t.match(await offered, [{ status: 'rejected', reason: { kind: 'timeout' } }]);
   await read;
-});
-
-t.test('a rate limit makes the line careful, and answers make it bold again', async (t) => {
-  let limited = true;
-  let inside = 0;
-  let most = 0;
-  const { readMany, line, sizes } = await open(
-    t,
-    async ({ params }) => {
-      inside += 1;
-      most = Math.max(most, inside);
-      await new Promise((resolve) => setImmediate(resolve));
-      inside -= 1;
-      return limited ? { status: 429 } : { result: params[0] };
-    },
-    { startConcurrency: 8, maxConcurrency: 8 },
-  );
-  for (let round = 0; round < 3; round += 1) await Promise.allSettled([line.read('read', [0]), line.read('read', [1])]);
-  limited = false;
-  const before = sizes().length;
-  most = 0;
-  t.same(await readMany(5), upTo(5));
-  t.equal(sizes()[before], 1, 'after three halvings');
-  t.ok(most < 4, `${most} at once`);
-  for (let round = 0; round < 60; round += 1) await readMany(8);
-  t.ok(most > 4, `${most} at once`);
 });
 
 t.test('who says that it is asked too much is heard, once for each request, and who is only slow is not', async (t) => {
@@ -303,7 +274,7 @@ t.test('nothing leaves while the endpoint is left alone, not even what waited fo
       await asked;
       return { result: params[0] };
     },
-    { startConcurrency: 1, maxConcurrency: 1 },
+    { maxCalls: 1 },
   );
   const first = line.read('read', [0]);
   while (double.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -361,7 +332,7 @@ t.test('file descriptor growth: ten thousand calls keep to a few connections, wi
 });
 
 t.test('closing ends the waiting, twice over', async (t) => {
-  const { line, double } = await open(t, () => 'silence', { startConcurrency: 1, maxConcurrency: 1, timeoutMs: 200 });
+  const { line, double } = await open(t, () => 'silence', { maxCalls: 1, timeoutMs: 200 });
   const first = t.rejects(line.read('read', [0]), { name: 'RpcError', kind: 'timeout' });
   while (double.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const second = t.rejects(line.read('read', [1]), { kind: 'transport', message: /not sent/ });

@@ -89,11 +89,11 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
   pool.hold(endpoint('a'), 2_000);
   t.same(order(), ['b', 'a']);
-  t.equal(pool.heldForMs(), 0, 'another one is there');
+  t.equal(pool.waitMs(), 0, 'another one is there');
   pool.hold(endpoint('b'), 500);
-  t.equal(pool.heldForMs(), 500);
+  t.equal(pool.waitMs(), 500);
   clock.time = 700;
-  t.equal(pool.heldForMs(), 0);
+  t.equal(pool.waitMs(), 0);
   t.same(order(), ['b', 'a']);
 });
 
@@ -102,16 +102,16 @@ t.test('of two pauses the longer one holds, whichever was asked for last', async
   const a = endpoint('a');
   pool.hold(a, 2_000);
   pool.hold(a, 500);
-  t.equal(pool.heldForMs(a), 2_000);
+  t.equal(pool.waitMs(a), 2_000);
   pool.hold(a, 3_000);
-  t.equal(pool.heldForMs(a), 3_000);
+  t.equal(pool.waitMs(a), 3_000);
   pool.hold(endpoint('b'), 10);
-  t.equal(pool.heldForMs(), 10);
+  t.equal(pool.waitMs(), 10);
   clock.time = 3_000;
-  t.equal(pool.heldForMs(a), 0);
+  t.equal(pool.waitMs(a), 0);
 
-  pool.setAside(a, 2_000, 'other chain');
-  pool.setAside(a, 500, 'other chain');
+  pool.exclude(a, 2_000, 'other chain');
+  pool.exclude(a, 500, 'other chain');
   clock.time = 4_999;
   t.equal(pool.stateOf(a), 'unfit');
   clock.time = 5_000;
@@ -124,9 +124,9 @@ t.test('one that says it is asked too much is left alone, the longer the oftener
   const refuse = () => {
     pool.limited(a, 'http://a answered with HTTP status 429');
     pool.limited(a, 'a further answer to the same burst');
-    const pause = pool.heldForMs(a);
+    const pause = pool.waitMs(a);
     // Answers to calls that were under way before the pause do not shorten it.
-    pool.bore(a);
+    pool.requestAnswered(a);
     pool.served(a);
     clock.time += pause;
     return pause;
@@ -135,7 +135,7 @@ t.test('one that says it is asked too much is left alone, the longer the oftener
   t.strictSame(pauses, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   t.match(news, [{ kind: 'limited', reason: 'http://a answered with HTTP status 429', forMs: 1_000 }]);
   t.equal(news.length, 1);
-  pool.bore(a);
+  pool.requestAnswered(a);
   pool.served(a);
   t.strictSame([refuse(), refuse()], [21_000, 30_000], 'only the second in a row asks for a slower pace');
   t.equal(news.length, 1, 'it comes and goes');
@@ -146,7 +146,7 @@ t.test(
   async (t) => {
     const { pool, clock, contacts, endpoint, news, order } = poolOf({ a: 100, b: 1 });
     const [a, b] = [endpoint('a'), endpoint('b')];
-    pool.leaves(a);
+    pool.requestSent(a);
     t.ok(pool.isReady(a), 'at full speed');
     pool.limited(a, 'http://a answered with HTTP status 429');
     t.notOk(pool.isWorthWaiting(a), 'the other one is ready');
@@ -154,13 +154,13 @@ t.test(
     t.strictSame(contacts, [true]);
     const gaps: number[] = [];
     do {
-      clock.time += pool.heldForMs(a);
+      clock.time += pool.waitMs(a);
       t.ok(pool.isReady(a));
-      pool.leaves(a);
-      gaps.push(pool.heldForMs(a));
+      pool.requestSent(a);
+      gaps.push(pool.waitMs(a));
       t.equal(pool.stateOf(a), 'ready');
       t.equal(order().at(-1), gaps.at(-1) === 0 ? 'b' : 'a');
-      pool.bore(a);
+      pool.requestAnswered(a);
       t.strictSame(contacts, [true, false], 'it is there, though no call may have come to its end');
       pool.served(a);
     } while (gaps.at(-1) !== 0);
@@ -188,7 +188,7 @@ t.test('an endpoint that answers requests is not gone, though no call of several
   pool.failed(a, 'http://a: the connection was cut');
   clock.time = 6_000;
   t.ok(pool.isGone());
-  pool.bore(a);
+  pool.requestAnswered(a);
   pool.failed(a, 'http://a: the connection was cut');
   t.notOk(pool.isGone());
   t.ok(pool.isWorthWaiting(a));
@@ -212,7 +212,7 @@ t.test('the contact is lost when the last word of all was trouble, and told once
   t.strictSame(contacts, [true], 'it is left alone all the same');
   pool.served(b);
   t.strictSame(contacts, [true, false]);
-  pool.setAside(b, 1_000, 'other chain');
+  pool.exclude(b, 1_000, 'other chain');
   t.strictSame({ ...pool.contact }, { isLost: true, servedAt: 10 });
   pool.served(b);
   t.strictSame(contacts, [true, false, true], 'what one of another chain serves is no contact');
@@ -221,9 +221,9 @@ t.test('the contact is lost when the last word of all was trouble, and told once
   t.strictSame({ ...pool.contact }, { isLost: false, servedAt: 5_000 });
 });
 
-t.test('an endpoint that is set aside is left out, and comes back by itself', async (t) => {
+t.test('an endpoint that is excluded is left out, and comes back by itself', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
-  t.ok(pool.setAside(endpoint('a'), 1_000, 'other chain'));
+  t.ok(pool.exclude(endpoint('a'), 1_000, 'other chain'));
   t.same(order(), ['b']);
   t.notOk(pool.isReady(endpoint('a')));
   clock.time = 1_000;
@@ -231,24 +231,24 @@ t.test('an endpoint that is set aside is left out, and comes back by itself', as
   t.ok(pool.isReady(endpoint('a')));
 });
 
-t.test('the last that is left is never set aside, however badly the others do', async (t) => {
+t.test('the last that is left is never excluded, however badly the others do', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100, off: 0 });
   for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'), 'HTTP status 500');
-  t.ok(pool.setAside(endpoint('a'), 1_000, 'other chain'));
-  t.notOk(pool.setAside(endpoint('b'), 1_000, 'other chain'));
+  t.ok(pool.exclude(endpoint('a'), 1_000, 'other chain'));
+  t.notOk(pool.exclude(endpoint('b'), 1_000, 'other chain'));
   t.same(order(), ['b']);
   t.notOk(pool.isReady(endpoint('b')), 'it is paused');
   clock.time = 999;
-  t.notOk(pool.setAside(endpoint('b'), 1_000, 'other chain'));
+  t.notOk(pool.exclude(endpoint('b'), 1_000, 'other chain'));
   const single = poolOf({ only: 100 });
-  t.notOk(single.pool.setAside(single.endpoint('only'), 1_000, 'other chain'));
+  t.notOk(single.pool.exclude(single.endpoint('only'), 1_000, 'other chain'));
 });
 
-t.test('one that is set aside gives no hope to those that wait', async (t) => {
+t.test('one that is excluded gives no hope to those that wait', async (t) => {
   const { pool, endpoint } = poolOf({ a: 100, b: 100 });
-  pool.setAside(endpoint('a'), 1_000, 'other chain');
+  pool.exclude(endpoint('a'), 1_000, 'other chain');
   pool.hold(endpoint('b'), 500);
-  t.equal(pool.heldForMs(), 500);
+  t.equal(pool.waitMs(), 500);
 });
 
 t.test('a pause is told once, with its reason, and the first service after it', (t) => {
@@ -287,8 +287,8 @@ t.test('an endpoint that refuses in turn with and without a time is told of once
 
 t.test('one of another chain is unfit until its time is over, whatever it takes meanwhile', (t) => {
   const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
-  pool.setAside(endpoint('a'), 1_000, 'it serves chain 5, not 1');
-  pool.setAside(endpoint('a'), 1_000, 'it serves chain 5, not 1');
+  pool.exclude(endpoint('a'), 1_000, 'it serves chain 5, not 1');
+  pool.exclude(endpoint('a'), 1_000, 'it serves chain 5, not 1');
   pool.served(endpoint('a'));
   t.match(news, [{ kind: 'unfit', reason: 'it serves chain 5, not 1' }]);
   t.equal(news.length, 1);

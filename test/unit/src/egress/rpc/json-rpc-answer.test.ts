@@ -283,6 +283,24 @@ t.test('rpc request', async (t) => {
     t.match(await silent.request.send(silent.texts(1)), { answers: [{ reason: { kind: 'timeout' } }] });
   });
 
+  t.test(
+    'memory and time: a large answer of tiny values is refused, one of a large answer’s usual values is read',
+    async (t) => {
+      const maxAnswerBytes = 16 * 1_048_576;
+      const tiny = await open(t, () => ({ body: `{"jsonrpc":"2.0","id":1,"result":[${'[],'.repeat(1_000_001)}0]}` }), {
+        maxAnswerBytes,
+      });
+      t.match(await tiny.request.send(tiny.texts(1)), { answers: [{ reason: { kind: 'malformed' } }] });
+      const deep = await open(t, () => ({ body: `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(1_100_000)}` }), {
+        maxAnswerBytes,
+      });
+      t.match(await deep.request.send(deep.texts(1)), { answers: [{ reason: { kind: 'malformed' } }] });
+      const logs = Array.from({ length: 20_000 }, () => ({ data: 'x'.repeat(128), topics: ['x'.repeat(66)] }));
+      const usual = await open(t, () => ({ result: logs }), { maxAnswerBytes });
+      t.match(await usual.request.send(usual.texts(1)), { answers: [{ value: { length: 20_000 } }] });
+    },
+  );
+
   t.test('answers that are too long together may be short enough in smaller batches', async (t) => {
     const { request, texts } = await open(t, () => ({ result: 'x'.repeat(6_000) }));
     const reading = await request.send(texts(2));
