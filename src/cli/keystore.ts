@@ -15,7 +15,7 @@ import {
   readKeystoreFile,
   sealKeystore,
 } from '../signers/keystore.ts';
-import { isSecp256k1Scalar } from '../signers/secp256k1/ecdsa.ts';
+import { isSecp256k1Scalar } from '../signers/secp256k1.ts';
 import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { type JwtAlgorithm, signedJwt } from './remote/access-token.ts';
 import { createRemoteSigner, type RemoteKey } from './remote/remote-signer.ts';
 import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
-import { recoverPublicKey } from './secp256k1/ecdsa.ts';
+import { recoverPublicKey } from './secp256k1.ts';
 import { type Curve, type SignerKind, secretSchema } from './signer.ts';
 
 const API = 'https://api.cdp.coinbase.com/platform';

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import { type Ed25519Pair, ed25519Pair } from './ed25519.ts';
-import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './secp256k1/ecdsa.ts';
+import { isSecp256k1Scalar, secp256k1PublicKey, signDigest } from './secp256k1.ts';
 import type { Curve, Signer } from './signer.ts';
 
 /** Thrown when a key cannot be opened or used. The message says why and shows nothing of the key. */

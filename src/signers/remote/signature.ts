@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { recoverPublicKey, uncompressedPoint } from '../secp256k1/ecdsa.ts';
+import { recoverPublicKey, uncompressedPoint } from '../secp256k1.ts';
 import type { Curve } from '../signer.ts';
 
 /**

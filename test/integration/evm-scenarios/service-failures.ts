@@ -282,7 +282,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'recovery and low s of signatures',
     shown: {
       'unit/src/chains/evm/signing': 's is low, and v of both kinds leads back to the account',
-      'unit/src/signers/secp256k1/ecdsa': 'ethers agrees with every signature',
+      'unit/src/signers/held-key': 'ethers agrees with every signature',
     },
   },
   84: {
@@ -297,7 +297,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   85: {
     what: 'inheritance of networks',
     shown: {
-      'unit/src/config/networks/network-inheritance': [
+      'unit/src/config/networks': [
         'circles and strangers are problems',
         'the child wins, lists of endpoints replace, tags and features unite',
       ],

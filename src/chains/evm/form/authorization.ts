@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { recoverPublicKey } from '../../../signers/secp256k1/ecdsa.ts';
+import { recoverPublicKey } from '../../../signers/secp256k1.ts';
 import { addressOf, addressSchema } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo, rlpInteger } from './integer.ts';

@@ -11,7 +11,7 @@ import {
   recoverPublicKey,
   secp256k1PublicKey,
   signDigest,
-} from '../../../../src/signers/secp256k1/ecdsa.ts';
+} from '../../../../src/signers/secp256k1.ts';
 import { runsOf } from '../../../support/properties.ts';
 
 t.test('one key signs on both curves', (t) => {

@@ -16,7 +16,7 @@ import {
   startKeyThread,
 } from '../../../../../src/signers/keys/key-thread.ts';
 import { KeyWorker } from '../../../../../src/signers/keys/key-worker.ts';
-import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
+import { assertSignedBy } from '../../../../../src/signers/secp256k1.ts';
 import type { KeyMaterial } from '../../../../../src/signers/signer.ts';
 
 // Threats: the thread with the keys dies and pending signatures are lost. Or a key that was replaced in the meantime

@@ -8,7 +8,7 @@ import {
   publicKeyOfSpki,
   signatureOfDer,
 } from '../../../../../src/signers/remote/signature.ts';
-import { assertSignedBy } from '../../../../../src/signers/secp256k1/ecdsa.ts';
+import { assertSignedBy } from '../../../../../src/signers/secp256k1.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { derOf, newServiceKey } from '../../../../support/signers/service-key.ts';
 

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { hexlify, Signature, SigningKey } from 'ethers';
-import type { Secp256k1 } from '../../src/signers/secp256k1/curve.ts';
-import { runsOf } from './properties.ts';
+import t from 'tap';
+import { nativeCurve, type Secp256k1, wasmCurve } from '../../../../src/signers/secp256k1.ts';
+import { runsOf } from '../../../support/properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The curve of ethers, which is pure JavaScript and uses no libsecp256k1. */
-export const ethersCurve: Secp256k1 = {
+const ethersCurve: Secp256k1 = {
   isScalar: (key) => BigInt(hexlify(key)) > 0n && BigInt(hexlify(key)) < ORDER,
   pointOf: (encoded) => unlessThrown(() => SigningKey.computePublicKey(encoded, false)),
   multiplyBase: (scalar) => unlessThrown(() => new SigningKey(scalar).publicKey),
@@ -22,7 +26,7 @@ export const ethersCurve: Secp256k1 = {
 };
 
 /** Returns a curve's results for the same keys, digests and invalid inputs, byte by byte. */
-export function saidBy({ isScalar, pointOf, multiplyBase, sign, recover }: Secp256k1): unknown[] {
+function resultsOf({ isScalar, pointOf, multiplyBase, sign, recover }: Secp256k1): unknown[] {
   const [nothing, beyond] = [Buffer.alloc(32), Buffer.alloc(32, 0xff)];
   const answers: unknown[] = [nothing, beyond].flatMap((key) => [isScalar(key), multiplyBase(key)]);
   for (let count = 0; count < runsOf(50); count += 1) {
@@ -53,3 +57,14 @@ function unlessThrown(point: () => string): Uint8Array | undefined {
     return undefined;
   }
 }
+
+t.test('ethers agrees with all that each build of libsecp256k1 says', async (t) => {
+  const expected = resultsOf(ethersCurve);
+  t.same(resultsOf(wasmCurve()), expected);
+  const folder = dirname(createRequire(import.meta.url).resolve('secp256k1/package.json'));
+  const built = readdirSync(join(folder, 'prebuilds'));
+  t.ok(built.includes('linux-x64'));
+  const native = nativeCurve();
+  t.equal(native !== undefined, built.includes(`${process.platform}-${process.arch}`), 'it is used where it is built');
+  if (native !== undefined) t.same(resultsOf(native), expected);
+});
