@@ -7,7 +7,7 @@ import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } fr
 import t from 'tap';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import { dialect } from '../../src/chains/solana/dialect.ts';
-import { lossShown } from '../../src/chains/solana/guard/loss.ts';
+import { lossShown } from '../../src/chains/solana/guard/fee-payer.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { simulate } from '../../src/chains/solana/provider.ts';

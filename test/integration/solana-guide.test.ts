@@ -9,7 +9,7 @@ import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { compileLegacy } from '../../src/chains/solana/message/compiled-message.ts';
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
-import { FEW_UNITS } from '../../src/chains/solana/sponsor/jupiter.ts';
+import { FEW_UNITS } from '../../src/chains/solana/swap/jupiter.ts';
 import { MAX_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';

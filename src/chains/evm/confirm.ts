@@ -1,4 +1,5 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
@@ -6,7 +7,6 @@ import { normalAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
 import { type Finding, type Lost, trace } from './inclusion/displacement.ts';
-import { type HeadFloor, NO_FLOOR } from './inclusion/head-floor.ts';
 import { isNonsense, mapLimited, receiptsOf, unreadable, unsupported } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
 import { type Claim, shownElsewhere } from './inclusion/second-endpoint.ts';
@@ -48,6 +48,10 @@ export interface Lookout {
   search: BodySearch;
 }
 
+export function createLookout(clock: Clock): Lookout {
+  return { floor: createHeadFloor(clock), search: createBodySearch() };
+}
+
 /**
  * Reads from one node's chain what became of each transaction. The account's transaction count tells which nonces are
  * in blocks. Receipts are read for those nonces only, by block where many share one. A node below the floor is passed
@@ -57,7 +61,7 @@ export async function observe(
   rpc: RpcClient,
   entries: readonly ObservedEntry[],
   confirmations: bigint,
-  { floor, search }: Lookout = { floor: NO_FLOOR, search: createBodySearch() },
+  { floor, search }: Lookout,
 ): Promise<Observation[]> {
   const look: Look = {
     rpc,
@@ -329,4 +333,33 @@ function asSeen({ entry, seen }: Wanted): Observation {
   if (hash === null || seen === undefined) return OPEN;
   const { succeeded, revert_reason: reason = REVERTED } = seen;
   return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
+}
+
+/** The height that a node must have reached to be asked about what another node has already shown. */
+interface HeadFloor {
+  /** The floor. It is below every block while nothing was seen lately. */
+  height(): bigint;
+  /** Notes a block in which a node has shown a transaction of ours. */
+  raise(block: bigint): void;
+}
+
+/**
+ * How long a sighting keeps the floor. Nodes of one network lag by seconds. With more time, a node that lied about its
+ * height could rule out all others.
+ */
+const IN_FORCE_MS = 30_000;
+
+/** Makes a floor that each sighting raises. It is given up after half a minute without a sighting. */
+function createHeadFloor(clock: Clock): HeadFloor {
+  let floor = -1n;
+  let raisedAt = 0;
+  const height = () => (clock.elapsed() - raisedAt < IN_FORCE_MS ? floor : -1n);
+  return {
+    height,
+    raise(block) {
+      if (block < height()) return;
+      floor = block;
+      raisedAt = clock.elapsed();
+    },
+  };
 }

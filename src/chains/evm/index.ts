@@ -11,27 +11,22 @@ import { withProvider } from '../served-chain.ts';
 import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
 import { broadcast, type Ways } from './broadcast.ts';
-import { chainIdOf, identityOf, restartable } from './chain-identity.ts';
 import { evm } from './configuration/family.ts';
 import { readSettings } from './configuration/network.ts';
 import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
-import { type Lookout, observe } from './confirm.ts';
+import { createLookout, type Lookout, observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
-import { signMessage, signTypedData } from './form/message.ts';
 import { signUnsent } from './form/sign-only.ts';
-import { balanceOn, readChainId } from './identity.ts';
-import { createBodySearch } from './inclusion/body-search.ts';
-import { createHeadFloor } from './inclusion/head-floor.ts';
+import { balanceOn, chainIdOf, identityOf, readChainId, restartable } from './identity.ts';
 import { beyondTransaction, costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
-import { noopRequest } from './price/noop.ts';
 import { head, onlyOn } from './provider.ts';
-import { checkReplacement, patienceMs, prepareReplacement, vary } from './replace.ts';
+import { checkReplacement, noopRequest, patienceMs, prepareReplacement, vary } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
 import { nextNonce, nextNonceOn } from './sequence.ts';
-import { signTransaction } from './signing.ts';
+import { signMessage, signTransaction, signTypedData } from './signing.ts';
 import { spending } from './spending.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
@@ -106,7 +101,7 @@ function createEvmClient(network: Network, { rpc, relays }: Ways, clock: Clock):
     const side = {
       rpc: onlyOn(chainId, rpc),
       parts,
-      lookout: { floor: createHeadFloor(clock), search: createBodySearch() },
+      lookout: createLookout(clock),
     };
     sides.set(identity, side);
     return side;

@@ -10,13 +10,12 @@ import type { EvmSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { estimateFailure } from './errors.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
-import { policyViolation } from './form/policy-checks.ts';
 import { leastGas } from './price/gas.ts';
-import { type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
+import { freshShared, type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
 import { createPriceGuard } from './price/price-guard.ts';
 import { dataFee } from './price/rollup.ts';
-import { freshShared } from './price/single-flight.ts';
 import { balance, estimateGas, onlyOn } from './provider.ts';
+import { policyViolation } from './request.ts';
 import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest, storedFields } from './schema.ts';
 
 /** What preparing needs of the network's live side. */

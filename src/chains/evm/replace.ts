@@ -3,12 +3,13 @@ import { invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { isNodeError } from '../../egress/rpc/rpc-client.ts';
 import type { Account, AttemptPreparation, LaneFigures, NewAttempt } from '../chain-client.ts';
+import { normalAddress } from './address.ts';
 import type { EvmSettings } from './configuration/network.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { gasRefusal, namedGasCap, namedPrice } from './errors.ts';
 import { highestOf } from './fees.ts';
-import { policyViolation } from './form/policy-checks.ts';
 import {
   beyondBlock,
   beyondTransaction,
@@ -26,10 +27,13 @@ import {
   unlessSaidTwice,
   withinBlock,
   withRemark,
+  withReserve,
 } from './prepare.ts';
 import { type PricePlan, payable, pricedFor, replacementFault } from './price/attempt-price.ts';
-import { noopGas, noopRequest, withinLimit } from './price/noop.ts';
-import { type EvmFields, readFields, readRequest, type Speed } from './schema.ts';
+import type { Market } from './price/market.ts';
+import { toQuantity } from './provider.ts';
+import { policyViolation } from './request.ts';
+import { type EvmFields, readFields, readRequest, type Speed, type StoredRequest } from './schema.ts';
 
 /** What is known of an earlier attempt. */
 export type EarlierAttempt = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
@@ -243,4 +247,50 @@ export function patienceMs(settings: EvmSettings, transaction: Transaction, atte
   const base = PATIENCE_MS[isUrgent ? 'fast' : price.speed];
   // Beyond six doublings every speed has reached the longest.
   return Math.min(base * 2 ** Math.min(Math.max(attempts - 1, 0), 6), MAX_PATIENCE_MS);
+}
+
+/** A request that uses up a nonce of the account and does nothing else, in the stored form. */
+export function noopRequest(account: Account): JsonObject {
+  return {
+    to: account.address,
+    value: '0x0',
+    data: '0x',
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'fast',
+  } satisfies StoredRequest;
+}
+
+const TRANSFER_GAS = 21_000n;
+/** The gas of a transfer on Arbitrum, where gas also pays for data. Used when the node gives no estimate. */
+const ARBITRUM_TRANSFER_GAS = 50_000n;
+
+/**
+ * The gas of a noop. It is more than a transfer's on chains that charge more, and where the account has code
+ * (EIP-7702). All nodes are asked, so that one wild estimate does not decide. A node's error leads to the usual gas,
+ * whatever it says: a noop with too little gas does no harm, and one that is not sent blocks the account.
+ */
+export async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
+  const self = normalAddress(account.address);
+  const call = { from: self, to: self, value: toQuantity(0n) };
+  const told = await parts.estimate(call, 'all').catch(nodeError);
+  if ('used' in told) {
+    const limit = told.used > TRANSFER_GAS ? withReserve(told.used, parts.settings) : TRANSFER_GAS;
+    return { used: limit, limit };
+  }
+  const usual = parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
+  const fallback = `Its gas limit is ${usual}, as nodes could not estimate it: ${told.reason}`;
+  return { used: usual, limit: usual, fallback };
+}
+
+function nodeError(error: unknown): { reason: string } {
+  if (isNodeError(error)) return { reason: error.message };
+  throw error;
+}
+
+/** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */
+export function withinLimit(gas: bigint, { block }: Market): bigint {
+  return block.gasLimit === 0n ? gas : largest(smallest(gas, block.gasLimit), TRANSFER_GAS);
 }

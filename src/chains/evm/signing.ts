@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
+import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { SignedBytes } from '../chain-client.ts';
+import type { Account, SignedBytes } from '../chain-client.ts';
+import { readForm } from '../request-form.ts';
 import { addressOf, normalAddress } from './address.ts';
 import { rlpAccessList } from './form/access-list.ts';
 import { rlpAuthorizationList } from './form/authorization.ts';
-import { rlpInteger } from './form/integer.ts';
-import { encodeRlp, type RlpItem } from './form/rlp.ts';
+import { encodeRlp, type RlpItem, rlpInteger } from './form/rlp.ts';
+import { typedDataDigest } from './form/typed-data.ts';
 import { toData } from './provider.ts';
 import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest, storedFields } from './schema.ts';
 
@@ -134,4 +136,33 @@ function legacyForm(list: readonly RlpItem[], chainId: bigint): Form {
 
 function keccak(data: string): Buffer {
   return hash('keccak-256', Buffer.from(data.slice(2), 'hex'), 'buffer');
+}
+
+const messageSchema = z.strictObject({
+  // Half of a surrogate pair has no UTF-8. Other bytes would be signed than were sent.
+  message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
+});
+
+/**
+ * Signs the UTF-8 bytes of a text as a personal message (EIP-191, version `E`). `0x` at the start has no special
+ * meaning.
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+ */
+export async function signMessage(body: unknown, account: Account, signer: Signer): Promise<WireObject> {
+  const message = Buffer.from(readForm(messageSchema, body).message, 'utf8');
+  const prefix = Buffer.from(`\u0019Ethereum Signed Message:\n${message.length}`, 'utf8');
+  return signed(hash('keccak-256', Buffer.concat([prefix, message]), 'buffer'), account, signer);
+}
+
+/**
+ * Signs typed data (EIP-712), given as its two digests or as a whole.
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+ */
+export async function signTypedData(body: unknown, account: Account, signer: Signer): Promise<WireObject> {
+  return signed(typedDataDigest(body), account, signer);
+}
+
+async function signed(digest: Uint8Array, account: Account, signer: Signer): Promise<WireObject> {
+  const { r, s, yParity } = await signDigest(digest, account.address, signer);
+  return { ...shownSignature(r, s, 27 + yParity) };
 }

@@ -18,7 +18,7 @@ export function isAddress(text: string): boolean {
  * The 32 bytes of an address.
  * @throws TypeError for a text that is not an address
  */
-export function keyOf(address: string): Buffer {
+export function addressBytes(address: string): Buffer {
   const key = fromBase58(address, KEY_LENGTH);
   if (key === undefined) throw new TypeError(`not an address: ${JSON.stringify(address.slice(0, 50))}`);
   return Buffer.from(key);

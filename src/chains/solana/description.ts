@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
-import { unsentRequestSchema } from './form/sign-only.ts';
 import { MEMO_PROGRAMS } from './programs.ts';
-import { requestSchema } from './request.ts';
-import { sponsoredSchema } from './sponsor/form.ts';
+import { requestSchema, unsentRequestSchema } from './request.ts';
+import { sponsoredSchema } from './sponsor/methods.ts';
 
 const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
 

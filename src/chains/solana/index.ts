@@ -15,25 +15,21 @@ import { minimumBalance, policyFault, policyView, swapSchedule } from './configu
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
-import { signMessage } from './form/message.ts';
-import { unsentRequestSchema } from './form/sign-only.ts';
 import { unknownAllowed } from './guard/known.ts';
 import { prepare } from './prepare.ts';
 import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
-import { parseRequest } from './request.ts';
+import { parseRequest, unsentRequestSchema } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
-import { costOf, renewedFields, signTransaction, vary } from './signing.ts';
+import { costOf, renewedFields, signMessage, signTransaction, vary } from './signing.ts';
 import { spending } from './spending.ts';
 import { inPlainWords } from './sponsor/errors.ts';
 import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
 import { Sponsor } from './sponsor/sponsor.ts';
-import { Executions } from './swap/execute.ts';
-import { offerEach } from './swap/offer-each.ts';
+import { Executions, offerEach } from './swap/execute.ts';
 import { prepareSwap } from './swap/prepare.ts';
-import { swapEvent } from './swap/result.ts';
-import { swapsOf } from './swap/wanted.ts';
-import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
+import { swapsOf } from './swap/stock.ts';
+import { attemptView, failedInBlock, inclusionView, placeOf, swapEvent, transactionView } from './view.ts';
 
 /** Solana, and the networks that run its validator software. */
 export function createSolanaChain(): Chain {

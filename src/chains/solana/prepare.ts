@@ -15,7 +15,7 @@ import { readPolicy, type SolanaPolicy } from './configuration/policy.ts';
 import { isAbsence, isPassing, isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS, unlessBehind } from './form/draft.ts';
-import { leftIn, lossShown } from './guard/loss.ts';
+import { leftIn, lossShown } from './guard/fee-payer.ts';
 import { coSignerViolation, guardFor, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';

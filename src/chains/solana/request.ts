@@ -260,3 +260,8 @@ function errorsOf({ idl: given }: Body): Pick<SolanaRequest, 'errors'> {
   }));
   return errors.length === 0 ? {} : { errors };
 }
+
+/** The body of sign-transaction. */
+export const unsentRequestSchema = strictForm({
+  transaction: z.string().meta({ description: 'Transaction that the relayer signs, in base64' }),
+});

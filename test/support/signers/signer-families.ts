@@ -3,11 +3,10 @@ import { PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } fr
 import { Keypair, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import { computeAddress, hexlify, Transaction, TypedDataEncoder, verifyMessage, verifyTypedData } from 'ethers';
 import type { Test } from 'tap';
-import { signMessage as signEvmMessage, signTypedData } from '../../../src/chains/evm/form/message.ts';
 import { signUnsent } from '../../../src/chains/evm/form/sign-only.ts';
+import { signMessage as signEvmMessage, signTypedData } from '../../../src/chains/evm/signing.ts';
 import { createChains } from '../../../src/chains/registry.ts';
-import { signMessage } from '../../../src/chains/solana/form/message.ts';
-import { signMessageAs } from '../../../src/chains/solana/signing.ts';
+import { signMessage, signMessageAs } from '../../../src/chains/solana/signing.ts';
 import { signTransaction } from '../../../src/chains/stellar/signing.ts';
 import { fromBase58 } from '../../../src/domain/base58.ts';
 import { systemClock } from '../../../src/domain/clock.ts';

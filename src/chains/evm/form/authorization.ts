@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../domain/json/json.ts';
 import { recoverPublicKey } from '../../../signers/secp256k1.ts';
 import { addressOf, addressSchema } from '../address.ts';
 import { toQuantity } from '../provider.ts';
-import { integerUpTo, rlpInteger } from './integer.ts';
-import { encodeRlp, type RlpItem } from './rlp.ts';
+import { integerUpTo } from './integer.ts';
+import { encodeRlp, type RlpItem, rlpInteger } from './rlp.ts';
 
 /** The most authorizations in a list. Computing who signed each of them blocks the thread of all requests. */
 const MAX_AUTHORIZATIONS = 16;

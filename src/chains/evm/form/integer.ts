@@ -31,10 +31,3 @@ export function integerUpTo(most: bigint, said: string): z.ZodType<JsonAmount> {
     ],
   });
 }
-
-/** An integer as RLP has it: big endian, without leading zeros, zero as nothing. */
-export function rlpInteger(value: bigint): string {
-  if (value === 0n) return '0x';
-  const digits = value.toString(16);
-  return `0x${digits.length % 2 === 0 ? '' : '0'}${digits}`;
-}

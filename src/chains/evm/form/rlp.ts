@@ -33,3 +33,10 @@ function hex(value: number): string {
   const digits = value.toString(16);
   return digits.length % 2 === 0 ? digits : `0${digits}`;
 }
+
+/** An integer as RLP has it: big endian, without leading zeros, zero as nothing. */
+export function rlpInteger(value: bigint): string {
+  if (value === 0n) return '0x';
+  const digits = value.toString(16);
+  return `0x${digits.length % 2 === 0 ? '' : '0'}${digits}`;
+}

@@ -1,3 +1,4 @@
+import { smallest } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { blockTime, wholeBlock } from '../provider.ts';
@@ -71,10 +72,10 @@ export function createBodySearch(): BodySearch {
     async readOn(read, sought, last) {
       const place = await placeFor(read, sought, last);
       const found = new Map<(typeof sought)[number], NonceUse>();
-      const end = min(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
+      const end = smallest(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
       let shown = 0;
       while (place.next <= end && found.size < sought.length) {
-        const numbers = upTo(place.next, min(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
+        const numbers = upTo(place.next, smallest(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
         const blocks = await Promise.all(numbers.map((number) => wholeBlock(read, number).catch(unsupported)));
         for (const [index, block] of blocks.entries()) {
           if (block == null) continue;
@@ -107,8 +108,4 @@ async function firstBlockSince(read: ReadOne, since: Timestamp, last: bigint): P
 
 function upTo(first: bigint, last: bigint): bigint[] {
   return Array.from({ length: Number(last - first) + 1 }, (_, index) => first + BigInt(index));
-}
-
-function min(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -3,11 +3,9 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { type Advice, figureOrNothing } from '../../advice.ts';
 import type { EvmSettings } from '../configuration/network.ts';
-
 import { type Block, feeRewards, gasPrice, latestBlock, price as priceIn, toQuantity } from '../provider.ts';
 import { type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
-import { cachedFor, freshShared } from './single-flight.ts';
 
 /** What the network charges at the moment, in wei. */
 export interface Market {
@@ -160,5 +158,62 @@ export function servedStale<T>(
       return kept.value;
     }
     return refresh !== undefined && isRunning && runsFor < bounds.expireAfterMs ? refresh.result : start();
+  };
+}
+
+/**
+ * Loads at most once per `ttlMs`, and callers share a load that is under way. So a burst of transactions asks a node
+ * once. A failure reaches the callers that wait for it and is not remembered.
+ */
+export function cachedFor<T>(ttlMs: number, clock: Clock, load: () => Promise<T>): () => Promise<T> {
+  let flight: Promise<T> | undefined;
+  let expiresAt = 0;
+  return () => {
+    if (flight !== undefined && clock.elapsed() < expiresAt) return flight;
+    const started = load();
+    flight = started;
+    expiresAt = Number.POSITIVE_INFINITY;
+    started.then(
+      () => {
+        if (flight === started) expiresAt = clock.elapsed() + ttlMs;
+      },
+      () => {
+        if (flight === started) flight = undefined;
+      },
+    );
+    return started;
+  };
+}
+
+/**
+ * Shares loads among callers, but never gives a caller the result of a load that began before it asked. A caller that
+ * comes while a load is under way gets the next one. So no caller decides on a state older than its question.
+ */
+export function freshShared<K, T>(load: (key: K) => Promise<T>): (key: K) => Promise<T> {
+  const running = new Map<K, Promise<T>>();
+  const waiting = new Map<K, Promise<T>>();
+
+  function start(key: K): Promise<T> {
+    waiting.delete(key);
+    const flight = load(key);
+    running.set(key, flight);
+    const land = () => {
+      if (running.get(key) === flight) running.delete(key);
+    };
+    flight.then(land, land);
+    return flight;
+  }
+
+  return (key) => {
+    const current = running.get(key);
+    if (current === undefined) return start(key);
+    const queued = waiting.get(key);
+    if (queued !== undefined) return queued;
+    const next = current.then(
+      () => start(key),
+      () => start(key),
+    );
+    waiting.set(key, next);
+    return next;
   };
 }

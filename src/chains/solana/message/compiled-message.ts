@@ -6,7 +6,7 @@ import {
   type TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
-import { keyOf } from '../address.ts';
+import { addressBytes } from '../address.ts';
 import { MAX_TRANSACTION } from '../configuration/policy.ts';
 
 /** A call of a program. */
@@ -167,7 +167,7 @@ export function compiledOf(message: Message): MessageV0 {
 
 /** @throws TypeError for a text that is not an address */
 export function publicKey(address: string): PublicKey {
-  return new PublicKey(keyOf(address));
+  return new PublicKey(addressBytes(address));
 }
 
 /** The number of a message's bytes, also where they are too many to be written. */

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { keyOf } from '../address.ts';
+import { addressBytes } from '../address.ts';
 import { MAX_TRANSACTION } from '../configuration/policy.ts';
 import { decodeMessage, lengthOf, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
 
@@ -62,7 +62,11 @@ export function isUnsigned(signature: Uint8Array): boolean {
 
 /** Whether the chain takes this as the account's signature of the message. */
 export function isSignatureOf(account: string, signature: Uint8Array, message: Uint8Array): boolean {
-  const spki = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, keyOf(account)]), format: 'der', type: 'spki' });
+  const spki = createPublicKey({
+    key: Buffer.concat([SPKI_PREFIX, addressBytes(account)]),
+    format: 'der',
+    type: 'spki',
+  });
   return verify(null, message, spki, signature);
 }
 

@@ -1,6 +1,6 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
-import { type TokenBurn, type TokenTransfer, tokenBurns, tokenTransfers } from '../guard/token-transfers.ts';
+import { type TokenBurn, type TokenTransfer, tokenBurns, tokenTransfers } from '../guard/tokens.ts';
 import type { Message } from '../message/compiled-message.ts';
 import { lookUp } from '../message/lookup-tables.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
@@ -11,8 +11,7 @@ import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts'
 import { readLamports } from '../tokens/transfer.ts';
 import { assertWithin, type Building } from './build.ts';
 import { isUntraded, Refusal } from './errors.ts';
-import { priceOf } from './fee.ts';
-import { worth } from './price.ts';
+import { priceOf, worth } from './price.ts';
 
 /** In the reference's words. */
 const UNPAID = "Transaction doesn't contain required fee payment instruction or payment amount is insufficient";

@@ -1,12 +1,11 @@
 import { TransactionInstruction } from '@solana/web3.js';
 import { publicKey } from '../message/compiled-message.ts';
 import { TOKEN_PROGRAM } from '../programs.ts';
-import { createAssociated } from '../tokens/associated.ts';
+import { createAssociated, wrappedAccount } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
 import type { TokenAccount } from '../tokens/token-account.ts';
 import { lamportsTransfer } from '../tokens/transfer.ts';
 import type { OwnAccounts } from './guard.ts';
-import { wrappedAccount } from './wrapped.ts';
 
 /*
  * The transaction itself checks what has to hold at the end of a swap. A transfer of an amount from an account to that

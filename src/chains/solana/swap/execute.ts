@@ -3,9 +3,11 @@ import { isObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../../chain-client.ts';
+import { broadcast } from '../broadcast.ts';
 import { readFields } from '../schema.ts';
-import { execute } from './market-offers.ts';
+import { execute } from './jupiter.ts';
 
 /** The market answers only when the transaction has landed. The rest of the lane does not wait that long. */
 const PATIENCE_MS = 500;
@@ -51,4 +53,22 @@ export class Executions {
       return { kind: 'unknown', reason: error.message };
     }
   }
+}
+
+const UNHEARD: BroadcastOutcome = { kind: 'unknown', reason: 'nobody was asked' };
+
+/** Offers each signed transaction to the nodes, or to the market where the market ordered it. */
+export async function offerEach(
+  rpc: RpcClient,
+  executions: Executions,
+  attempts: readonly Attempt[],
+): Promise<BroadcastOutcome[]> {
+  const own = attempts.filter((attempt) => requestIdOf(attempt) === undefined);
+  const [offered, ...ordered] = await Promise.all([
+    broadcast(rpc, own),
+    ...attempts.filter((attempt) => !own.includes(attempt)).map((attempt) => executions.offer(attempt)),
+  ]);
+  const outcomes = new Map(own.map((attempt, index) => [attempt, offered[index]]));
+  const others = ordered.values();
+  return attempts.map((attempt) => outcomes.get(attempt) ?? others.next().value ?? UNHEARD);
 }

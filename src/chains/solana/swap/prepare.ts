@@ -20,11 +20,9 @@ import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt, balance } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
 import { readMint } from '../tokens/mint.ts';
-import { composed } from './assemble.ts';
 import { type Allowance, swapFault, writtenBy } from './guard.ts';
-import { swapOffer, ultraOffer } from './market-offers.ts';
-import { asOrdered } from './ordered.ts';
-import { mostFee, type Plan, type Swapping } from './plan.ts';
+import { swapOffer, ultraOffer } from './jupiter.ts';
+import { asOrdered, composed, mostFee, type Plan, type Swapping } from './plan.ts';
 import { stocksOf } from './stock.ts';
 
 /** How soon a swap is tried again when the market has no offer, or the account too little for the fee. */

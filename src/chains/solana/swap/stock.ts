@@ -1,7 +1,9 @@
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { AllowedToken } from '../configuration/policy.ts';
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account, ParsedRequest } from '../../chain-client.ts';
+import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { accountsAt } from '../provider.ts';
+import type { SolanaRequest } from '../schema.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
@@ -50,4 +52,18 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
   const free = held > retained ? held - retained : 0n;
   const given = most !== null && most < free ? most : free;
   return given < least ? 0n : given;
+}
+
+/** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
+export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
+  const { swaps, allowedTokens } = readPolicy(policies);
+  if (swaps === null) return [];
+  const stocks = await rpc.onOne((read) => stocksOf(read, address, allowedTokens));
+  return stocks.map(({ token: { mint } }) => ({
+    request: { swap: { mint } } satisfies SolanaRequest,
+    validUntil: null,
+    contentKey: `swap:${mint}`,
+    anchorKind: 'none',
+    onDeath: 'renew',
+  }));
 }

@@ -1,9 +1,9 @@
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { keyOf } from '../address.ts';
+import { addressBytes } from '../address.ts';
 import { isCreation } from '../guard/fee-payer.ts';
 import { type Message, publicKey } from '../message/compiled-message.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../programs.ts';
 import { accountsAt, rentFor } from '../provider.ts';
 import { EXTENSIONS, MAX_ACCOUNT, type Mint, readMint } from './mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
@@ -13,7 +13,7 @@ const CREATE_IDEMPOTENT = 1;
 
 /** A wallet's account of a token. */
 export function associatedAccount(owner: string, { address, program }: Pick<Mint, 'address' | 'program'>): string {
-  return programAddress([keyOf(owner), keyOf(program), keyOf(address)], ASSOCIATED_TOKEN_PROGRAM);
+  return programAddress([addressBytes(owner), addressBytes(program), addressBytes(address)], ASSOCIATED_TOKEN_PROGRAM);
 }
 
 /** An address that only the program can sign for. */
@@ -88,4 +88,9 @@ function creationsOf({ keys: own, instructions }: Message, keys: readonly string
     creations.push({ account, owner, mint, program: keys[accounts[TOKEN_PROGRAM_PLACE] ?? -1] ?? '' });
   }
   return creations;
+}
+
+/** The relayer's account of wrapped SOL. The proceeds of a swap arrive there. */
+export function wrappedAccount(relayer: string): string {
+  return associatedAccount(relayer, { address: WRAPPED_SOL, program: TOKEN_PROGRAM });
 }

@@ -3,9 +3,7 @@
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { observe } from '../../../../../src/chains/evm/confirm.ts';
-import { createBodySearch } from '../../../../../src/chains/evm/inclusion/body-search.ts';
-import { createHeadFloor, type HeadFloor, NO_FLOOR } from '../../../../../src/chains/evm/inclusion/head-floor.ts';
+import { createLookout, observe } from '../../../../../src/chains/evm/confirm.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
@@ -77,14 +75,16 @@ function node(world: World): DoubleHandler {
   });
 }
 
+const STILL = { now: () => 0, elapsed: () => 0 };
+
 async function open(t: Test, ...worlds: World[]) {
   const doubles = await Promise.all(worlds.map((world) => startRpcDouble(node(world))));
   const rpc = openRpc(doubles.map(({ url }) => url));
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
   const asked = (method: string) =>
     doubles.flatMap(({ calls }) => calls).filter((call) => call.method === method).length;
-  const search = createBodySearch();
-  const look = (entries: ObservedEntry[], depth = 10n, floor: HeadFloor = NO_FLOOR) =>
+  const { search } = createLookout(STILL);
+  const look = (entries: ObservedEntry[], depth = 10n, { floor } = createLookout(STILL)) =>
     observe(rpc, entries, depth, { floor, search });
   return { doubles, asked, look };
 }
@@ -429,22 +429,39 @@ t.test('a node below what another has shown is passed over, without blame', asyn
   const hash = hashOf('1');
   const time = { now: () => 0, elapsed: () => at };
   let at = 0;
-  const floor = createHeadFloor(time);
+  const lookout = createLookout(time);
   const { doubles, look } = await open(t, { head: 8, count: 0 }, { head: 20, receipts: { [hash]: receiptFor(hash) } });
   const [behind, ahead] = doubles;
-  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'open' }], 'nothing was seen so far');
-  floor.raise(10n);
-  t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
-  t.equal(floor.height(), 10n);
+  t.same(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }], 'nothing was seen so far');
+  lookout.floor.raise(10n);
+  t.match(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'included', hash }]);
+  t.equal(lookout.floor.height(), 10n);
   behind?.answer(node({ head: 12, count: 0 }));
-  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'open' }], 'it was not set aside');
+  t.same(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }], 'it was not set aside');
 
   behind?.answer(node({ head: 9, count: 0 }));
   ahead?.answer(node({ head: 9, count: 0 }));
   const seen = entry(0n, [hash], mined(10));
-  t.match(await look([seen, entry(1n, [hashOf('2')])], 10n, floor), [{ kind: 'included', hash }, { kind: 'open' }]);
+  t.match(await look([seen, entry(1n, [hashOf('2')])], 10n, lookout), [{ kind: 'included', hash }, { kind: 'open' }]);
   at = 30_000;
-  t.same(await look([seen], 10n, floor), [{ kind: 'open' }], 'not for ever');
+  t.same(await look([seen], 10n, lookout), [{ kind: 'open' }], 'not for ever');
+});
+
+t.test('the floor is the highest block seen, for half a minute', async (t) => {
+  let at = 1_000;
+  const { floor } = createLookout({ now: () => 0, elapsed: () => at });
+  t.equal(floor.height(), -1n);
+  floor.raise(10n);
+  floor.raise(7n);
+  t.equal(floor.height(), 10n, 'a lower block does not lower it');
+  at += 20_000;
+  floor.raise(10n);
+  at += 20_000;
+  t.equal(floor.height(), 10n, 'each sighting keeps it in force');
+  at += 10_000;
+  t.equal(floor.height(), -1n, 'nobody has reached it');
+  floor.raise(7n);
+  t.equal(floor.height(), 7n, 'then a lower one counts again');
 });
 
 t.test('only a look that can judge the height says that a node has caught up', async (t) => {
@@ -455,10 +472,10 @@ t.test('only a look that can judge the height says that a node has caught up', a
   let caughtUp = 0;
   const watched: RpcClient = { ...rpc, caughtUp: () => void (caughtUp += 1) };
   const lookAbove = async (block: bigint) => {
-    const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
-    floor.raise(block);
+    const lookout = createLookout(STILL);
+    lookout.floor.raise(block);
     caughtUp = 0;
-    t.same(await observe(watched, [entry(0n, [hash])], 10n, { floor, search: createBodySearch() }), [{ kind: 'open' }]);
+    t.same(await observe(watched, [entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }]);
     return caughtUp;
   };
   t.equal(await lookAbove(-1n), 0, 'nothing was seen that it should have');
@@ -469,10 +486,10 @@ t.test('only a look that can judge the height says that a node has caught up', a
 
 t.test('a liar’s far height does not rule out the honest nodes', async (t) => {
   const hash = hashOf('1');
-  const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
-  floor.raise(5_000_000n);
+  const lookout = createLookout(STILL);
+  lookout.floor.raise(5_000_000n);
   const { look, doubles } = await open(t, { receipts: { [hash]: receiptFor(hash) } }, { head: 5_000_000, count: 0 });
-  t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
+  t.match(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'included', hash }]);
   t.notOk(
     doubles[1]?.calls.some(({ method }) => method === 'eth_getTransactionCount'),
     'not looked through',
@@ -520,9 +537,9 @@ t.test('a node that is behind what was shown, or not as high as it says, gives n
   const one = entry(0n, [hashOf('1')]);
   const proving = { head: 100, transactions: [taker(hashOf('2'))] };
   const lookAbove = async (block: bigint, world: World) => {
-    const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
-    if (block >= 0n) floor.raise(block);
-    return (await open(t, world)).look([one], 10n, floor);
+    const lookout = createLookout(STILL);
+    if (block >= 0n) lookout.floor.raise(block);
+    return (await open(t, world)).look([one], 10n, lookout);
   };
   t.match(await lookAbove(-1n, proving), [{ kind: 'dead', anchor: 'used' }]);
   t.match(await lookAbove(100n, proving), [{ kind: 'dead', anchor: 'used' }]);
@@ -623,7 +640,9 @@ t.test(
           }),
         ),
     };
-    t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n), [{ kind: 'included', reason }]);
+    t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n, createLookout(STILL)), [
+      { kind: 'included', reason },
+    ]);
     t.ok(calls.includes('eth_getTransactionReceipt') && !calls.includes('debug_traceTransaction'));
   },
 );

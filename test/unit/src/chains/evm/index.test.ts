@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Transaction as EthersTransaction, encryptKeystoreJsonSync } from 'ethers';
 import t from 'tap';
 import type { ChainClient } from '../../../../../src/chains/chain-client.ts';
+import { evm } from '../../../../../src/chains/evm/configuration/family.ts';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
+import { isRead } from '../../../../../src/chains/evm/rpc.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
@@ -212,4 +214,42 @@ t.test('an endpoint that moves to another chain', async (t) => {
     t.match(await client.observe([entry]), [{ kind: 'included', succeeded: true, final: true }]);
     t.same(await client.observe([]), []);
   });
+});
+
+t.test('description', async (t) => {
+  const { description, policySchema, transactionView } = createEvmChain(systemClock);
+
+  t.test('each example is a body that is taken', (t) => {
+    const { request, signing, policies } = description;
+    for (const body of [request, signing.typedData, signing.transaction]) {
+      t.ok(body?.schema.safeParse(body.example).success);
+    }
+    t.ok(policySchema.safeParse(policies).success);
+    t.end();
+  });
+
+  t.test('a transaction is shown as it is described', (t) => {
+    const account = { address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', policies: {} };
+    const shown = transactionView(storedTransaction(account, { to: account.address, value: 1, speed: 'fast' }));
+    const parsed = description.transaction?.safeParse(JSON.parse(JSON.stringify(shown)));
+    t.strictSame(parsed?.error?.issues ?? [], []);
+    t.equal(parsed?.success, true);
+    t.end();
+  });
+});
+
+t.test('only what is known to read counts as a read', async (t) => {
+  for (const method of ['eth_getBalance', 'debug_traceTransaction']) t.ok(isRead(method), method);
+  for (const method of ['eth_sendRawTransaction', 'eth_sendTransaction', 'anvil_mine', 'debug_setHead', 'some_other']) {
+    t.notOk(isRead(method), method);
+  }
+});
+
+t.test('the built-in networks keep to what an entry may say', async (t) => {
+  t.ok(evm.builtInNetworks.length > 0);
+  for (const { type, network, from: _from, rpc_urls, ...settings } of evm.builtInNetworks) {
+    t.equal(type, 'evm');
+    t.ok(Array.isArray(rpc_urls), String(network));
+    t.ok(evm.networkSchema.safeParse(settings).success, String(network));
+  }
 });

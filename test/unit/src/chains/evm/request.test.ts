@@ -1,8 +1,11 @@
-import { type BaseWallet, Transaction as EthersTransaction, Signature, Wallet } from 'ethers';
+import { type BaseWallet, Transaction as EthersTransaction, hexlify, Signature, Wallet } from 'ethers';
 import t from 'tap';
-import { parseRequest } from '../../../../../src/chains/evm/request.ts';
-import { readRequest } from '../../../../../src/chains/evm/schema.ts';
+import { addressOf, isAddress, normalAddress } from '../../../../../src/chains/evm/address.ts';
+import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
+import { checkGasLimit, checkReceiver, parseRequest, policyViolation } from '../../../../../src/chains/evm/request.ts';
+import { estimateCall, readFields, readRequest, speedSchema } from '../../../../../src/chains/evm/schema.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import { storedTransaction } from '../../../../support/evm.ts';
 
 const OWN = '0x00000000000000000000000000000000000000a1';
 const OTHER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -357,4 +360,183 @@ t.test('the encoded size is never more than was reckoned', async (t) => {
   });
   const bytes = (most.serialized.length - 2) / 2;
   t.ok(bytes <= 256 + 1_000 + 29 + 33 + 3 * 136, `${bytes} bytes`);
+});
+
+t.test('policy checks', async (t) => {
+  const FROM = '0x00000000000000000000000000000000000000a1';
+  const TO = '0x00000000000000000000000000000000000000b0';
+  const OTHER = '0x00000000000000000000000000000000000000c1';
+  const TRANSFER = { to: TO, value: 5, speed: 'fast' };
+
+  const requestOf = (body: JsonObject) => readRequest(storedTransaction({ address: FROM, policies: {} }, body).request);
+  const violation = (policies: JsonObject, body: JsonObject = TRANSFER) =>
+    policyViolation(requestOf(body), { address: FROM, policies });
+
+  t.test('what the policies allow goes', async (t) => {
+    for (const policies of [
+      {},
+      { whitelist_receivers: [OTHER, TO] },
+      { eip1559_pricing: false, min_balance: 0, gas_price_cap: 1 },
+      { private_transactions: false },
+    ]) {
+      t.equal(violation(policies), undefined, JSON.stringify(policies));
+    }
+    const limited = { ...TRANSFER, gas_limit: 21_000 };
+    t.equal(violation({ gas_limit_estimation: false }, limited), undefined);
+    t.equal(violation({ whitelist_receivers: [] }, { ...TRANSFER, to: FROM }), undefined, 'the account itself');
+  });
+
+  t.test('a violation names the policy', async (t) => {
+    const { r, s, yParity } = Wallet.createRandom().authorizeSync({ address: TO, nonce: 0, chainId: 31_337 }).signature;
+    const list = [{ chain_id: 31_337, address: TO, nonce: 0, y_parity: yParity, r, s }];
+    for (const [policies, body, reason] of [
+      [
+        { whitelist_receivers: [OTHER] },
+        TRANSFER,
+        'Policy whitelist_receivers: Transaction target address is not whitelisted',
+      ],
+      [
+        { whitelist_receivers: [OTHER] },
+        { value: 0, data: '0x6001', speed: 'fast' },
+        'Policy whitelist_receivers: Transaction target address is not whitelisted',
+      ],
+      [
+        { gas_limit_estimation: false },
+        TRANSFER,
+        'Policy gas_limit_estimation: gas_limit is required when gas_limit_estimation policy is disabled',
+      ],
+      [
+        { eip1559_pricing: false },
+        { ...TRANSFER, authorization_list: list },
+        'Policy eip1559_pricing: authorization_list requires EIP-1559 fees',
+      ],
+    ] as const) {
+      t.equal(violation(policies as JsonObject, body as JsonObject), reason);
+    }
+  });
+
+  t.test('a request is refused in the words of the reference', async (t) => {
+    const policy = readPolicy({ whitelist_receivers: [OTHER], gas_limit_estimation: false });
+    const said = (check: () => void) => {
+      try {
+        check();
+        return undefined;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    t.equal(
+      said(() => checkReceiver(TO, policy, FROM)),
+      'Transaction target address is not whitelisted',
+    );
+    t.equal(
+      said(() => checkReceiver(OTHER, policy, FROM)),
+      undefined,
+    );
+    t.match(
+      said(() => checkGasLimit(requestOf(TRANSFER), policy)),
+      /^gas_limit is required/,
+    );
+    t.match(
+      said(() => checkGasLimit({ ...requestOf(TRANSFER), gasLimit: 20_999n }, readPolicy({}))),
+      /^gas_limit is too low, intrinsic gas is 21000 and gas_limit is 20999$/,
+    );
+  });
+});
+
+t.test('stored requests and fields are parsed on the way out', async (t) => {
+  const request = {
+    to: null,
+    value: '0x1',
+    data: '0x00',
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'safeLow',
+  };
+  t.match(readRequest(request), { to: null, value: 1n, gasLimit: null, price: { kind: 'speed', speed: 'safeLow' } });
+  t.match(readRequest({ ...request, gas_price: 7, speed: null }).price, { kind: 'legacy', gasPrice: 7n });
+  t.throws(() => readRequest({ ...request, value: 'one' }));
+  t.equal(readFields({}), undefined);
+  t.throws(() => readFields({ from: 5 }));
+  t.same(speedSchema.options, ['fastest', 'fast', 'average', 'safeLow']);
+});
+
+t.test('a request stored before there were lists has none', async (t) => {
+  const before = {
+    to: null,
+    value: '0x1',
+    data: '0x00',
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'fast',
+  };
+  t.match(readRequest(before), { accessList: [], authorizationList: [], abi: [] });
+  const list = [{ address: '0xaa', storage_keys: ['0xbb'] }];
+  t.same(readRequest({ ...before, access_list: list, abi: ['error X()'] }).accessList, list);
+  t.throws(() => readRequest({ ...before, access_list: [{ address: '0xaa' }] }));
+  t.throws(() => readRequest({ ...before, blobs: [] }));
+});
+
+t.test('an estimate is asked for with everything that costs gas', async (t) => {
+  const receiver = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  const request = {
+    to: receiver,
+    value: '0x10',
+    data: 'ab',
+    gas_limit: 5,
+    gas_price: 7,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: null,
+  };
+  t.same(estimateCall(readRequest(request), '0xf'), {
+    from: '0xf',
+    to: receiver.toLowerCase(),
+    value: '0x10',
+    data: '0xab',
+  });
+  t.same(estimateCall(readRequest({ ...request, to: null, data: null }), '0xf'), { from: '0xf', value: '0x10' });
+  const lists = {
+    access_list: [{ address: '0xaa', storage_keys: ['0xbb'] }],
+    authorization_list: [{ chain_id: 0, address: '0xcc', nonce: 1, y_parity: 1, r: '0x0d', s: '0x0e' }],
+  };
+  t.match(estimateCall(readRequest({ ...request, ...lists }), '0xf'), {
+    accessList: [{ address: '0xaa', storageKeys: ['0xbb'] }],
+    authorizationList: [{ chainId: '0x0', address: '0xcc', nonce: '0x1', yParity: '0x1', r: '0xd', s: '0xe' }],
+  });
+});
+
+t.test('address', async (t) => {
+  /** The checksummed example of EIP-55. */
+  const CHECKSUMMED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+  t.test('an address is 20 bytes, and one in mixed case carries its checksum', async (t) => {
+    const digits = CHECKSUMMED.slice(2);
+    for (const good of [CHECKSUMMED, digits, `0x${digits.toLowerCase()}`, `0x${digits.toUpperCase()}`]) {
+      t.ok(isAddress(good), good);
+      t.equal(normalAddress(good), `0x${digits.toLowerCase()}`);
+    }
+    for (const bad of [
+      '',
+      '0x',
+      CHECKSUMMED.slice(0, -1),
+      `${CHECKSUMMED}0`,
+      CHECKSUMMED.replace('5aA', '5Aa'),
+      'vitalik.eth',
+    ]) {
+      t.notOk(isAddress(bad), bad);
+    }
+  });
+
+  t.test('ethers agrees about the account of a key', async (t) => {
+    for (let count = 0; count < 5; count += 1) {
+      const wallet = Wallet.createRandom();
+      const publicKey = Buffer.from(wallet.signingKey.publicKey.slice(2), 'hex');
+      t.equal(addressOf(publicKey), wallet.address.toLowerCase(), hexlify(publicKey));
+    }
+  });
 });

@@ -8,9 +8,14 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import { encodeBase58 } from 'ethers';
 import t from 'tap';
-import { parseRequest, readUnfinished } from '../../../../../src/chains/solana/request.ts';
+import { readForm } from '../../../../../src/chains/request-form.ts';
+import { addressBytes, addressOf, isAddress } from '../../../../../src/chains/solana/address.ts';
+import { parseRequest, readUnfinished, unsentRequestSchema } from '../../../../../src/chains/solana/request.ts';
+import { fromWire, readFields, readRequest } from '../../../../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import { fc } from '../../../../support/properties.ts';
 import { keypair, realTransactions } from '../../../../support/solana-messages.ts';
 import { keyOf } from '../../../../support/solana-node.ts';
 import { built, memo, onWire, RELAYER, relayerAccount } from '../../../../support/solana-relayer.ts';
@@ -303,5 +308,96 @@ t.test('who is to be paid by users takes transactions only', async (t) => {
     'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.';
   for (const policies of [{ fee_payment_strategy: 'user' }, { fee_payment_strategy: null }]) {
     t.equal(refusal({ instructions: [hello] }, policies), told);
+  }
+});
+
+t.test('stored requests and fields are parsed on the way out', async (t) => {
+  t.strictSame(readRequest({ transaction: 'AQ==' }), { transaction: 'AQ==' });
+  t.throws(() => readRequest({ transaction: 'AQ==', fee: 1 }), /fee/);
+  t.equal(readFields({}), undefined, 'before it is prepared');
+  const fields = { message: 'AQ==', signatures: [], last_valid_block_height: null, slot: '7', fee: '5000' };
+  t.match(readFields(fields), { message: 'AQ==', last_valid_block_height: null });
+  t.throws(() => readFields({ ...fields, fee: -1 }), /fee/);
+});
+
+t.test('instructions are compiled from what clients write', async (t) => {
+  const wire = {
+    program_id: keyOf(1),
+    accounts: [{ pubkey: keyOf(2), is_signer: true, is_writable: false }],
+    data: 'AQID',
+  };
+  t.strictSame(fromWire([wire]), [
+    new TransactionInstruction({
+      programId: new PublicKey(keyOf(1)),
+      keys: [{ pubkey: new PublicKey(keyOf(2)), isSigner: true, isWritable: false }],
+      data: Buffer.from([1, 2, 3]),
+    }),
+  ]);
+});
+
+t.test('address', async (t) => {
+  /** The public key of RFC 8032 section 7.1, test 1. */
+  const RFC_8032_KEY = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
+
+  t.test('known keys have their known addresses', async (t) => {
+    t.equal(addressOf(RFC_8032_KEY), 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z');
+    t.equal(addressOf(new Uint8Array(32)), '1'.repeat(32), 'the System program');
+    t.equal(addressOf(Buffer.from('0000287fb4cd', 'hex')), '11233QC4', 'the Base58 draft’s vector');
+  });
+
+  t.test('another implementation agrees, and each address is one', async (t) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
+        const zeros = key.findIndex((byte) => byte !== 0);
+        const expected = zeros < 0 ? '1'.repeat(32) : encodeBase58(key);
+        return addressOf(key) === expected && isAddress(expected);
+      }),
+    );
+    t.ok(isAddress(addressOf(Buffer.alloc(32, 0xff))), 'the longest');
+  });
+
+  t.test('an address is 32 bytes, not just letters of the alphabet', async (t) => {
+    for (const good of [
+      'So11111111111111111111111111111111111111112',
+      'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+      'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    ]) {
+      t.ok(isAddress(good), good);
+    }
+    for (const bad of [
+      '',
+      '1'.repeat(31),
+      '1'.repeat(33),
+      'z'.repeat(44),
+      'So1111111111111111111111111111111111111112',
+      'So1111111111111111111111111111111111111111O',
+      ' So11111111111111111111111111111111111111112',
+      '0xd75a980182b10ab7d54bfed3c964073a0ee172f3',
+      'z'.repeat(1_000_000),
+    ]) {
+      t.notOk(isAddress(bad), bad.slice(0, 50));
+    }
+  });
+
+  t.test('an address is its key, and what is not an address has none', async (t) => {
+    t.same(addressBytes('FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z'), RFC_8032_KEY);
+    t.throws(
+      () => addressBytes('So1111111111111111111111111111111111111111O'),
+      new TypeError('not an address: "So1111111111111111111111111111111111111111O"'),
+    );
+    t.throws(() => addressBytes('z'.repeat(1_000_000)), { name: 'TypeError', message: /^.{68}$/ });
+  });
+});
+
+t.test('a transaction, and nothing else', async (t) => {
+  t.strictSame(readForm(unsentRequestSchema, { transaction: 'AQAB' }), { transaction: 'AQAB' });
+  for (const [body, said] of [
+    [{}, 'missing field `transaction`'],
+    [{ transaction: null }, 'invalid `transaction`: expected a string, not null'],
+    [{ transaction: 'AQAB', instructions: [] }, 'unknown field `instructions`, expected `transaction`'],
+    [{ unsigned_xdr: 'AAAA' }, /^unknown field `unsigned_xdr`/],
+    ['AQAB', 'expected an object, not a string'],
+  ] as const) {
+    t.throws(() => readForm(unsentRequestSchema, body), { code: 'INVALID_REQUEST', message: said });
   }
 });
