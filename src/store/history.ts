@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Mark, Release } from '../domain/history.ts';
+import { jsonText, sequence as sequenceColumn, timestamp } from '../domain/record.ts';
 import type { Connection } from './connection.ts';
 import type { Reader, Writer } from './store.ts';
-import { sequenceText, sequenceTextSchema } from './tables/sequence-text.ts';
-import { jsonText, readRecord, timestampSchema } from './tables/stored-record.ts';
+import { readRecord } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
 const MARK = 'mark:';
@@ -12,10 +12,10 @@ const RESTORED = 'restored:';
 
 const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
 const releaseSchema: z.ZodType<Release> = jsonText(
-  z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestampSchema.nullable() }),
+  z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestamp.schema.nullable() }),
 );
-const restoredSchema = jsonText(z.strictObject({ from: sequenceTextSchema.nullable() }));
-const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestampSchema }));
+const restoredSchema = jsonText(z.strictObject({ from: sequenceColumn.schema.nullable() }));
+const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestamp.schema }));
 
 /** Reads of the database's past in the table `meta`. */
 export function historyReads({ db }: Connection): Pick<Reader, 'history' | 'restoredFrom'> {
@@ -66,7 +66,7 @@ export function historyWrites({
     async putRestoredFrom(lane, from) {
       const key = RESTORED + lane;
       if (from === undefined) await db.deleteFrom('meta').where('key', '=', key).execute();
-      else await put(key, JSON.stringify({ from: from === null ? null : sequenceText(from) }));
+      else await put(key, JSON.stringify({ from: from === null ? null : sequenceColumn.write(from) }));
     },
   };
 }

@@ -1,16 +1,17 @@
 import type { Generated } from 'kysely';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { RowOf } from '../domain/record.ts';
+import type { relayerRecord } from '../domain/relayer/relayer.ts';
 import type { AuditedChange } from '../domain/settings/audit.ts';
-import type { AnchorKind } from '../domain/transaction/anchor.ts';
-import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
+import type { attemptRecord } from '../domain/transaction/attempt.ts';
 import type { DecisionKind } from '../domain/transaction/decision.ts';
-import type { OnDeath } from '../domain/transaction/transaction.ts';
-import type { NoopEnd, TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import type { transactionRecord } from '../domain/transaction/transaction.ts';
+import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
 
 /**
  * The tables as queries see them, the same on both databases. Times are integer milliseconds. Booleans are 0 and 1.
- * JSON is text. A sequence is text of fixed width (`sequence-text.ts`).
+ * JSON is text. A sequence is text of fixed width. A table of a record has the record's columns (`domain/record.ts`).
  */
 export interface Tables {
   relayers: RelayerTable;
@@ -44,72 +45,24 @@ export interface Tables {
   migrations: MigrationTable;
 }
 
-export interface RelayerTable {
-  id: string;
+export interface RelayerTable extends RowOf<typeof relayerRecord> {
   /** Random, and new with each write of the row (`newRevision`). */
   revision: number;
   created_at: number;
-  name: string;
-  network: string;
-  network_type: NetworkType;
-  address: string;
-  paused: number;
-  disabled_reason: string | null;
-  signer_id: string;
-  notification_id: string | null;
-  custom_rpc_urls: string | null;
-  policies: string;
-  declaration: string | null;
 }
 
-export interface TransactionTable {
+export interface TransactionTable extends RowOf<typeof transactionRecord> {
   /** Rises with each acceptance. Gives the exact order of requests, whatever the clock shows. */
   accepted: Generated<number>;
-  id: string;
-  relayer_id: string;
   /** Changes with each change of a field of `Transaction`. */
   revision: number;
-  network_type: NetworkType;
-  lane: string;
-  status: TransactionStatus;
-  status_reason: string | null;
-  created_at: number;
-  sent_at: number | null;
-  confirmed_at: number | null;
-  valid_until: number | null;
-  request: string;
-  fields: string;
-  anchor_kind: AnchorKind;
-  on_death: OnDeath;
-  content_key: string | null;
-  parent_id: string | null;
-  sequence: string | null;
-  hash: string | null;
-  noop_end: NoopEnd | null;
-  next_action_at: number | null;
   /** When the transaction became final. */
   ended_at: number | null;
   /** Number of effects of idempotency keys that name the transaction. It is pruned only at 0. */
   pins: Generated<number>;
 }
 
-export interface AttemptTable {
-  transaction_id: string;
-  ordinal: number;
-  lane: string;
-  /** `anchor-text.ts`. */
-  anchor: string | null;
-  raw: string;
-  hash: string;
-  created_at: number;
-  accepted_at: number | null;
-  accepted_by: string | null;
-  dead_at: number | null;
-  purpose: AttemptPurpose;
-  /** JSON, as are the fields. */
-  request: string;
-  fields: string;
-}
+export interface AttemptTable extends RowOf<typeof attemptRecord> {}
 
 interface IntentTable {
   position: Generated<number>;

@@ -8,7 +8,7 @@ import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
 import type { Intent, IntentRecord } from '../domain/transaction/intent.ts';
 import type { Reservation, Shortage, Spent } from '../domain/transaction/spending.ts';
-import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { Timestamp, Transaction, TransactionChange } from '../domain/transaction/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type {
@@ -380,22 +380,3 @@ export interface SpendingRaise extends Spent {
   transactionId: string;
   mayExceed: boolean;
 }
-
-export type TransactionChange = Partial<
-  Pick<
-    Transaction,
-    | 'lane'
-    | 'contentKey'
-    | 'status'
-    | 'statusReason'
-    | 'sentAt'
-    | 'confirmedAt'
-    | 'validUntil'
-    | 'request'
-    | 'fields'
-    | 'sequence'
-    | 'hash'
-    | 'noopEnd'
-    | 'nextActionAt'
-  >
->;

@@ -1,6 +1,8 @@
-import type { Json, JsonObject, WireObject } from '../json/json.ts';
+import { z } from 'zod';
+import type { WireObject } from '../json/json.ts';
 import { maskUrl } from '../mask-url.ts';
-import type { NetworkType } from '../network-type.ts';
+import { networkTypeSchema } from '../network-type.ts';
+import { anyJson, type FieldsOf, flag, json, jsonObject, nullable, oneOf, prose, record, text } from '../record.ts';
 import { disabledView } from './disabled-reason.ts';
 
 /** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
@@ -29,6 +31,14 @@ export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: Disab
   nextCheckAt?: number | undefined;
 };
 
+const causeSchema = z.strictObject({ type: z.string(), details: z.string() });
+const nextCheckAt = z.int().optional();
+const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
+  causeSchema.extend({ nextCheckAt }),
+  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
+]);
+const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
+
 /** What the account of a relayer was last seen to have. */
 export interface RelayerBalance {
   relayerId: string;
@@ -38,30 +48,34 @@ export interface RelayerBalance {
   isLow: boolean;
 }
 
-/** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
-export interface Relayer {
-  id: string;
-  name: string;
-  network: string;
-  networkType: NetworkType;
+const columns = {
+  id: text,
+  name: prose,
+  network: text,
+  networkType: oneOf(networkTypeSchema),
   /** Derived from the signer's public key by the chain. */
-  address: string;
+  address: text,
   /** Set by clients. */
-  paused: boolean;
+  paused: flag,
   /** Set by the service while its checks fail. */
-  disabledReason: DisabledReason | null;
-  signerId: string;
-  notificationId: string | null;
-  /** These replace the network's endpoints when present. */
-  customRpcUrls: RpcUrl[] | null;
+  disabledReason: nullable(json(disabledReasonSchema)),
+  signerId: text,
+  notificationId: nullable(text),
+  /** These replace the network's endpoints when present. The store seals them, because their paths may have a key. */
+  customRpcUrls: nullable(json(z.array(rpcUrlSchema))),
   /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
-  policies: JsonObject;
+  policies: jsonObject,
   /**
    * The file's entry at the last start, with digests for what may hold credentials; null for a relayer made over the
    * API.
    */
-  declaration: Json | null;
-}
+  declaration: nullable(anyJson),
+};
+
+export const relayerRecord = record('relayers', columns);
+
+/** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
+export interface Relayer extends FieldsOf<typeof columns> {}
 
 /** The states of a relayer. One that is both paused and disabled counts as disabled. */
 export const RELAYER_STATES = ['active', 'paused', 'disabled'] as const;

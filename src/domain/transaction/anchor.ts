@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Column, sequence as sequenceColumn } from '../record.ts';
 
 /** The kind of thing that a transaction's attempts consume; fixed when the transaction is accepted. */
 export const anchorKindSchema = z.enum(['sequence', 'text', 'none']);
@@ -22,3 +23,26 @@ export function conflicts(one: Anchor, other: Anchor): boolean {
 export function sequenceOf(anchor: Anchor): bigint | null {
   return anchor.kind === 'sequence' ? anchor.sequence : null;
 }
+
+const SEQUENCE = 'sequence:';
+const TEXT = 'text:';
+
+/** Anchors as column texts. Conflicting anchors have equal texts. Null for an anchor of kind none. */
+export const anchorColumn: Column<Anchor, string | null> = {
+  schema: z
+    .string()
+    .nullable()
+    .transform((stored, context): Anchor => {
+      if (stored === null) return { kind: 'none' };
+      if (stored.startsWith(TEXT)) return { kind: 'text', text: stored.slice(TEXT.length) };
+      const digits = stored.startsWith(SEQUENCE) ? stored.slice(SEQUENCE.length) : '';
+      const sequence = sequenceColumn.schema.safeParse(digits);
+      if (sequence.success) return { kind: 'sequence', sequence: sequence.data };
+      context.addIssue({ code: 'custom', message: 'no anchor' });
+      return z.NEVER;
+    }),
+  write(anchor) {
+    if (anchor.kind === 'sequence') return SEQUENCE + sequenceColumn.write(anchor.sequence);
+    return anchor.kind === 'text' ? TEXT + anchor.text : null;
+  },
+};

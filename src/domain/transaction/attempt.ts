@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from '../json/json.ts';
-import type { Anchor } from './anchor.ts';
-import type { Timestamp } from './transaction.ts';
+import { type FieldsOf, integer, jsonObject, nullable, oneOf, record, text, timestamp } from '../record.ts';
+import { anchorColumn } from './anchor.ts';
 
 /**
  * Why an attempt was signed. `send`: to do what was asked. `bump`: the same, dearer. `replace`: to do something else
@@ -11,37 +10,41 @@ export const attemptPurposeSchema = z.enum(['send', 'bump', 'replace', 'noop']);
 
 export type AttemptPurpose = z.infer<typeof attemptPurposeSchema>;
 
-/**
- * One signed version of a transaction. It is committed before its first byte leaves, and is never changed and never
- * forgotten.
- */
-export interface Attempt {
-  transactionId: string;
+const columns = {
+  transactionId: text,
   /** Counts up from 1 within its transaction. */
-  ordinal: number;
-  lane: string;
-  anchor: Anchor;
-  purpose: AttemptPurpose;
+  ordinal: integer,
+  lane: text,
+  anchor: anchorColumn,
+  purpose: oneOf(attemptPurposeSchema),
   /**
    * The request of the attempt, and the fields that the chain decided for it. If this attempt takes effect, the
    * transaction gets both.
    */
-  request: JsonObject;
-  fields: JsonObject;
+  request: jsonObject,
+  fields: jsonObject,
   /** The signed bytes, in the encoding of the chain's RPC. */
-  raw: string;
-  hash: string;
-  createdAt: Timestamp;
+  raw: text,
+  hash: text,
+  createdAt: timestamp,
   /** When a node was first known to have the attempt. */
-  acceptedAt: Timestamp | null;
+  acceptedAt: nullable(timestamp),
   /** Scheme, host and port of the first endpoint that had the attempt, where that is known. */
-  acceptedBy: string | null;
+  acceptedBy: nullable(text),
   /**
    * When the attempt was proved unable ever to execute; null while it may execute. Stored, because a chain's history
    * may be pruned later.
    */
-  deadAt: Timestamp | null;
-}
+  deadAt: nullable(timestamp),
+};
+
+export const attemptRecord = record('attempts', columns);
+
+/**
+ * One signed version of a transaction. It is committed before its first byte leaves, and is never changed and never
+ * forgotten.
+ */
+export interface Attempt extends FieldsOf<typeof columns> {}
 
 /** The fields of an attempt that no node has yet. */
 export const NEW_ATTEMPT = { acceptedAt: null, acceptedBy: null, deadAt: null } as const;

@@ -1,8 +1,20 @@
 import { z } from 'zod';
-import type { JsonObject } from '../json/json.ts';
-import type { NetworkType } from '../network-type.ts';
-import type { AnchorKind } from './anchor.ts';
-import type { NoopEnd, TransactionStatus } from './transaction-state.ts';
+import { networkTypeSchema } from '../network-type.ts';
+import {
+  type ChangeOf,
+  type FieldsOf,
+  json,
+  jsonObject,
+  nullable,
+  oneOf,
+  prose,
+  record,
+  sequence,
+  text,
+  timestamp,
+} from '../record.ts';
+import { anchorKindSchema } from './anchor.ts';
+import { noopEndSchema, transactionStatusSchema } from './transaction-state.ts';
 
 /** Milliseconds since the Unix epoch, by the store's clock. */
 export type Timestamp = number;
@@ -15,56 +27,64 @@ export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
 export type OnDeath = z.infer<typeof onDeathSchema>;
 
-/**
- * One accepted request and where it stands. `request`, `fields` and `lane` are made and read by the relayer's chain
- * only; nothing above `chains/` looks inside.
- */
-export interface Transaction {
+const columns = {
   /** In the form of a UUID v4 (`ordered-id.ts`). */
-  id: string;
-  relayerId: string;
-  networkType: NetworkType;
+  id: text,
+  relayerId: text,
+  networkType: oneOf(networkTypeSchema),
   /** `<network type>:<chain identity>:<account>`: the one order in which this account's transactions are sequenced. */
-  lane: string;
-  status: TransactionStatus;
-  statusReason: string | null;
-  createdAt: Timestamp;
-  sentAt: Timestamp | null;
-  confirmedAt: Timestamp | null;
+  lane: text,
+  status: oneOf(transactionStatusSchema),
+  statusReason: nullable(prose),
+  createdAt: timestamp,
+  sentAt: nullable(timestamp),
+  confirmedAt: nullable(timestamp),
   /** The client's `valid_until`. */
-  validUntil: Timestamp | null;
+  validUntil: nullable(timestamp),
   /**
    * The request, as the chain's request schema leaves it. Once the transaction is in a block, the request of the
    * attempt there.
    */
-  request: JsonObject;
+  request: jsonObject,
   /** What the chain decided since: prices, limits, the signature, where it was mined. */
-  fields: JsonObject;
+  fields: jsonObject,
   /** The kind of anchor that each attempt consumes. */
-  anchorKind: AnchorKind;
-  onDeath: OnDeath;
+  anchorKind: oneOf(anchorKindSchema),
+  onDeath: oneOf(onDeathSchema),
   /**
    * Identifies bytes that the client made: posted twice, they are one transaction. Null where the service makes the
    * bytes.
    */
-  contentKey: string | null;
+  contentKey: nullable(text),
   /** The transaction that waits for this one to be final; null for what a client asked for. */
-  parentId: string | null;
+  parentId: nullable(text),
   /**
    * The sequence of the account that the living attempts, or the executed one, consume. Null before signing, and for
    * other kinds of anchors.
    */
-  sequence: bigint | null;
+  sequence: nullable(sequence),
   /** The hash of the latest attempt, or of the one that is in a block. */
-  hash: string | null;
+  hash: nullable(text),
   /**
    * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
    * have its effect. The effect may still win: then the transaction ends as the chain shows.
    */
-  noopEnd: NoopEnd | null;
+  noopEnd: nullable(oneOf(noopEndSchema)),
   /** When the engine has to look at the transaction again; null when final. */
-  nextActionAt: Timestamp | null;
-}
+  nextActionAt: nullable(timestamp),
+};
+
+export const transactionRecord = record('transactions', columns, {
+  fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId'],
+});
+
+export type TransactionChange = ChangeOf<typeof transactionRecord>;
+
+/**
+ * One accepted request and where it stands. `request`, `fields` and `lane` are made and read by the relayer's chain
+ * only; nothing above `chains/` looks inside.
+ */
+export interface Transaction extends FieldsOf<typeof columns> {}
 
 /** What is known of a transaction when it is accepted. */
 export type Accepted = Pick<
@@ -84,24 +104,12 @@ export type Accepted = Pick<
 
 /** A new transaction, pending and due at once. */
 export function newTransaction(accepted: Accepted): Transaction {
-  const { id, relayerId, networkType, lane, createdAt, statusReason = null, parentId = null } = accepted;
-  const { request, validUntil, anchorKind, onDeath, contentKey } = accepted;
-  const nextActionAt: Timestamp = createdAt;
   return {
-    id,
-    relayerId,
-    networkType,
-    lane,
-    createdAt,
-    statusReason,
-    parentId,
-    nextActionAt,
-    request,
-    validUntil,
-    anchorKind,
-    onDeath,
-    contentKey,
+    statusReason: null,
+    parentId: null,
+    ...transactionRecord.pick(accepted),
     status: 'pending',
+    nextActionAt: accepted.createdAt,
     sentAt: null,
     confirmedAt: null,
     fields: {},

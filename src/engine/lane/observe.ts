@@ -3,9 +3,9 @@ import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, Observation, ObservedEntry } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
+
 import { isDueAt } from '../../domain/transaction/lane.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { TransactionChange } from '../../store/store.ts';
+import type { Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
 import { nextLook } from '../timing.ts';
 import { applyToOpen, askAny, isAside, type LaneStep, latestOf, observedOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';

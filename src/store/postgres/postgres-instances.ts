@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
+import { jsonText } from '../../domain/record.ts';
 import type { Instances } from '../instances.ts';
 import type { Tables } from '../schema.ts';
-import { jsonText } from '../tables/stored-record.ts';
 
 const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 

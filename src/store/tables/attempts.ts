@@ -1,57 +1,14 @@
 import type { Insertable } from 'kysely';
-import { z } from 'zod';
-import { type Attempt, attemptPurposeSchema } from '../../domain/transaction/attempt.ts';
+import { type Attempt, attemptRecord } from '../../domain/transaction/attempt.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Connection } from '../connection.ts';
 import { prepared, preparedList, preparedWrite } from '../prepared.ts';
 import type { AttemptTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
-import { anchorText, anchorTextSchema } from './anchor-text.ts';
-import {
-  anyJsonObjectSchema,
-  DuplicateRecord,
-  jsonText,
-  NoConflict,
-  readRecord,
-  timestampSchema,
-} from './stored-record.ts';
-
-const rowSchema = z
-  .object({
-    transaction_id: z.string(),
-    ordinal: z.int().positive(),
-    lane: z.string(),
-    anchor: anchorTextSchema,
-    raw: z.string(),
-    hash: z.string(),
-    created_at: timestampSchema,
-    accepted_at: timestampSchema.nullable(),
-    accepted_by: z.string().nullable(),
-    dead_at: timestampSchema.nullable(),
-    purpose: attemptPurposeSchema,
-    request: jsonText(anyJsonObjectSchema),
-    fields: jsonText(anyJsonObjectSchema),
-  })
-  .transform(
-    (row): Attempt => ({
-      transactionId: row.transaction_id,
-      ordinal: row.ordinal,
-      lane: row.lane,
-      anchor: row.anchor,
-      purpose: row.purpose,
-      request: row.request,
-      fields: row.fields,
-      raw: row.raw,
-      hash: row.hash,
-      createdAt: row.created_at,
-      acceptedAt: row.accepted_at,
-      acceptedBy: row.accepted_by,
-      deadAt: row.dead_at,
-    }),
-  );
+import { DuplicateRecord, NoConflict, readRow } from './stored-record.ts';
 
 function fromRow(row: AttemptTable): Attempt {
-  return readRecord(rowSchema, 'attempts', `${row.transaction_id}/${row.ordinal}`, row);
+  return readRow(attemptRecord, `${row.transaction_id}/${row.ordinal}`, row);
 }
 
 /** Reads of the table `attempts`. */
@@ -102,24 +59,9 @@ export function attemptWrites(
 
   return {
     async insertAttempt(attempt) {
-      const anchor = anchorText(attempt.anchor);
-      const row = {
-        transaction_id: attempt.transactionId,
-        ordinal: attempt.ordinal,
-        lane: attempt.lane,
-        anchor,
-        raw: attempt.raw,
-        hash: attempt.hash,
-        created_at: attempt.createdAt,
-        accepted_at: attempt.acceptedAt,
-        accepted_by: attempt.acceptedBy,
-        dead_at: attempt.deadAt,
-        purpose: attempt.purpose,
-        request: JSON.stringify(attempt.request),
-        fields: JSON.stringify(attempt.fields),
-      };
+      const row = attemptRecord.write(attempt);
       const rivals = await living(attempt.transactionId);
-      const rival = rivals.find((one) => one.anchor === null || one.anchor !== anchor);
+      const rival = rivals.find((one) => one.anchor === null || one.anchor !== row.anchor);
       if (rival !== undefined) throw new NoConflict(attempt.transactionId, attempt.ordinal, rival.ordinal);
       if ((await insert(row)) === 0) {
         throw new DuplicateRecord('attempts', `${attempt.transactionId}/${attempt.ordinal} or hash ${attempt.hash}`);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { storableText, timestamp } from '../../domain/record.ts';
 import { type Decision, type DecisionKind, decisionKindSchema } from '../../domain/transaction/decision.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { readRecord, storableText, timestampSchema } from './stored-record.ts';
+import { readRecord } from './stored-record.ts';
 
-const rowSchema = z.object({ at: timestampSchema, kind: decisionKindSchema, text: z.string() });
+const rowSchema = z.object({ at: timestamp.schema, kind: decisionKindSchema, text: z.string() });
 
 /** Reads of the table `decisions`. */
 export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {

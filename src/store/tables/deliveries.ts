@@ -1,11 +1,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { timestamp } from '../../domain/record.ts';
 import type { Delivery, DeliveryFilter } from '../../domain/webhook-event.ts';
 import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
 import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
-import { readRecord, timestampSchema } from './stored-record.ts';
+import { readRecord } from './stored-record.ts';
 
 /** Most entries that one query passes over. So a filter that few entries pass costs the same as one that all pass. */
 const MAX_LOOK = 1_000;
@@ -33,11 +34,11 @@ const rowSchema = z
     subject: z.string(),
     relayer_id: z.string().nullable(),
     event: eventNameSchema,
-    created_at: timestampSchema,
+    created_at: timestamp.schema,
     tries: z.int().nonnegative(),
-    next_try_at: timestampSchema,
+    next_try_at: timestamp.schema,
     ending: webhookEndSchema.nullable(),
-    ended_at: timestampSchema.nullable(),
+    ended_at: timestamp.schema.nullable(),
     outcome: z.string().nullable(),
   })
   .transform(

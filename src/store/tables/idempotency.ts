@@ -4,18 +4,19 @@ import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { Claim } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
+import { anyJson, storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import type { Reader, Writer } from '../store.ts';
 import { KeptBytes } from './kept-bytes.ts';
-import { anyJsonSchema, DuplicateRecord, jsonText, readRecord, storableText } from './stored-record.ts';
+import { DuplicateRecord, readRecord } from './stored-record.ts';
 
 /** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
 const effectSchema = z.object({
   transaction_id: z.string().nullable(),
-  outcome: jsonText(anyJsonSchema).nullable(),
-  failure: jsonText(anyJsonSchema).nullable(),
+  outcome: anyJson.schema.nullable(),
+  failure: anyJson.schema.nullable(),
 });
 
 /** Reads of the table `effects`. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { jsonText, storableText, timestamp } from '../../domain/record.ts';
 import { type Intent, type IntentRecord, intentActionSchema } from '../../domain/transaction/intent.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
+import { readRecord } from './stored-record.ts';
 
 const rowSchema = z
   .object({
@@ -11,7 +12,7 @@ const rowSchema = z
     transaction_id: z.string(),
     lane: z.string(),
     action: jsonText(intentActionSchema),
-    created_at: timestampSchema,
+    created_at: timestamp.schema,
   })
   .transform(
     (row): Intent => ({
@@ -26,8 +27,8 @@ const rowSchema = z
 const recordSchema = z
   .object({
     action: jsonText(intentActionSchema),
-    created_at: timestampSchema,
-    settled_at: timestampSchema.nullable(),
+    created_at: timestamp.schema,
+    settled_at: timestamp.schema.nullable(),
     refusal: z.string().nullable(),
   })
   .transform(

@@ -1,13 +1,13 @@
+import { sequence as sequenceColumn } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 
 /** Reads of the table `lanes`. */
 export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 'knownSequence' | 'expiredLeases'> {
   async function settledSequence(lane: string): Promise<bigint | null> {
     const row = await db.selectFrom('lanes').select('settled').where('lane', '=', lane).executeTakeFirst();
-    return row === undefined ? null : sequenceTextSchema.parse(row.settled) + 1n;
+    return row === undefined ? null : sequenceColumn.schema.parse(row.settled) + 1n;
   }
   return {
     settledSequence,
@@ -24,7 +24,7 @@ export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 
           .executeTakeFirst(),
       ]);
       if (open?.highest == null) return settled;
-      const next = sequenceTextSchema.parse(open.highest) + 1n;
+      const next = sequenceColumn.schema.parse(open.highest) + 1n;
       return settled !== null && settled > next ? settled : next;
     },
 
@@ -45,7 +45,7 @@ export function laneWrites(connection: Connection): Pick<Writer, 'settleSequence
   );
   return {
     async settleSequence(lane, sequence) {
-      await raise(lane, sequenceText(sequence));
+      await raise(lane, sequenceColumn.write(sequence));
     },
   };
 }

@@ -1,12 +1,13 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import { storableText, timestamp } from '../../domain/record.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { eventNameSchema, type WebhookEvent } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { OutboxTable } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
-import { DuplicateRecord, readRecord, storableText, timestampSchema } from './stored-record.ts';
+import { DuplicateRecord, readRecord } from './stored-record.ts';
 
 /**
  * Longer than any pause between two tries, in milliseconds. A try further away was set before the clock was set back,
@@ -22,8 +23,8 @@ const rowSchema = z
     relayer_id: z.string().nullable(),
     event: eventNameSchema,
     body: z.string(),
-    created_at: timestampSchema,
-    due_since: timestampSchema.nullable(),
+    created_at: timestamp.schema,
+    due_since: timestamp.schema.nullable(),
     tries: z.int().nonnegative(),
     tries_before: z.int().nonnegative(),
   })

@@ -1,14 +1,15 @@
 import { z } from 'zod';
+import { flag } from '../../domain/record.ts';
 import type { RelayerBalance } from '../../domain/relayer/relayer.ts';
 import type { Connection } from '../connection.ts';
 import type { Reader, Writer } from '../store.ts';
-import { flagSchema, readRecord } from './stored-record.ts';
+import { readRecord } from './stored-record.ts';
 
 const rowSchema = z
   .object({
     relayer_id: z.string(),
     balance: z.string().regex(/^\d+$/).transform(BigInt),
-    is_low: flagSchema,
+    is_low: flag.schema,
   })
   .transform((row): RelayerBalance => ({ relayerId: row.relayer_id, balance: row.balance, isLow: row.is_low }));
 

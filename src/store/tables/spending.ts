@@ -2,11 +2,12 @@ import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { largest } from '../../domain/amount.ts';
+import { timestamp } from '../../domain/record.ts';
 import { HOUR_MS, type Reservation, type Shortage, shortageOf } from '../../domain/transaction/spending.ts';
 import type { Connection } from '../connection.ts';
 import { preparedList } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts';
+import { DuplicateRecord, readRecord } from './stored-record.ts';
 
 /**
  * How many settled rows one reservation adds to the totals. More than it creates, so that no rows pile up in the long
@@ -27,7 +28,7 @@ const rowSchema = z.object({
   fee: amountText,
   spent_value: amountText.nullable(),
   spent_fee: amountText.nullable(),
-  settled_at: timestampSchema.nullable(),
+  settled_at: timestamp.schema.nullable(),
 });
 
 const budgetSchema = z.object({ value: amountText, fee: amountText, fee_limit: amountText.nullable() });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
+import type { Columns, FieldsOf, RecordKind } from '../../domain/record.ts';
 
 /** A record in the database that this version cannot read. The message names the table and the record. */
 export class UnreadableRecord extends Error {
@@ -40,36 +40,15 @@ export function readRecord<S extends z.ZodType>(schema: S, table: string, id: st
   throw new UnreadableRecord(table, id, z.prettifyError(parsed.error), { cause: parsed.error });
 }
 
-/** A column of JSON text whose value has the given shape. */
-export function jsonText<S extends z.ZodType>(schema: S) {
-  return z
-    .string()
-    .transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch (cause) {
-        context.addIssue({ code: 'custom', message: `no JSON: ${String(cause)}` });
-        return z.NEVER;
-      }
-    })
-    .pipe(schema);
-}
-
-/** Any value. Use it only for results of `JSON.parse`. */
-export const anyJsonSchema = z.custom<Json>(() => true);
-
-/** Any object. Use it only for results of `JSON.parse`. */
-export const anyJsonObjectSchema = z.custom<JsonObject>(isObject, 'not a JSON object');
-
-export const timestampSchema = z.int();
-
-/** A boolean, which both databases store as 0 or 1. */
-export const flagSchema = z.union([z.literal(0), z.literal(1)]).transform((flag) => flag === 1);
-
 /**
- * Makes a text storable in both databases: PostgreSQL has no NUL, and UTF-8 has no lone surrogates. For prose such as a
- * node's error. Never use it on a key: it could make two keys equal.
+ * Reads a row into its record.
+ * @throws UnreadableRecord
  */
-export function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\u{fffd}');
+export function readRow<C extends Columns>(kind: RecordKind<C, never>, id: string, row: unknown): FieldsOf<C> {
+  try {
+    return kind.read(row);
+  } catch (cause) {
+    if (!(cause instanceof z.ZodError)) throw cause;
+    throw new UnreadableRecord(kind.table, id, z.prettifyError(cause), { cause });
+  }
 }

@@ -1,18 +1,20 @@
 import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import { timestamp } from '../../domain/record.ts';
+import type { TransactionChange } from '../../domain/transaction/transaction.ts';
 import { FIRST_PLACE, type TransactionEvent } from '../../domain/transaction/transaction-event.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
-import type { Reader, TransactionChange, Writer } from '../store.ts';
-import { readRecord, timestampSchema } from './stored-record.ts';
+import type { Reader, Writer } from '../store.ts';
+import { readRecord } from './stored-record.ts';
 
 const rowSchema = z
   .object({
     written: z.int(),
     position: z.int(),
-    at: timestampSchema,
+    at: timestamp.schema,
     transaction_id: z.string(),
     relayer_id: z.string(),
     status: transactionStatusSchema,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
+import { sequence as sequenceColumn } from '../../domain/record.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/lane.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
@@ -17,7 +18,6 @@ import { attemptReads } from './attempts.ts';
 import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
 import { SameRows } from './same-rows.ts';
-import { sequenceText } from './sequence-text.ts';
 import { DuplicateRecord } from './stored-record.ts';
 import { isTold, transactionEventNote } from './transaction-events.ts';
 import {
@@ -167,7 +167,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         .selectFrom('transactions')
         .selectAll()
         .where('relayer_id', '=', relayerId)
-        .where('sequence', '=', sequenceText(sequence))
+        .where('sequence', '=', sequenceColumn.write(sequence))
         .orderBy('accepted', 'desc')
         .limit(1)
         .executeTakeFirst();

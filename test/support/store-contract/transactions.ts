@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { anchorKindSchema } from '../../../src/domain/transaction/anchor.ts';
-import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
+import type { Transaction, TransactionChange } from '../../../src/domain/transaction/transaction.ts';
 import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction/transaction-state.ts';
-import type { Store, TransactionChange, Writer } from '../../../src/store/store.ts';
+import type { Store, Writer } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };

@@ -1,21 +1,22 @@
 import { z } from 'zod';
+import { jsonText, storableText, timestamp } from '../../../domain/record.ts';
 import type { ApiKey } from '../../../domain/settings/api-key.ts';
 import type { Connection } from '../../connection.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
-import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
+import { readRecord } from '../stored-record.ts';
 
 const rateSchema = z.strictObject({ perSecond: z.number(), burst: z.number() });
 
 const rowSchema = z
   .object({
     id: z.string(),
-    created_at: timestampSchema,
+    created_at: timestamp.schema,
     name: z.string(),
     permissions: jsonText(z.array(z.string())),
     allowed_origins: jsonText(z.array(z.string())),
     rate: jsonText(rateSchema).nullable(),
-    expires_at: timestampSchema.nullable(),
+    expires_at: timestamp.schema.nullable(),
     ancestors: jsonText(z.array(z.strictObject({ id: z.string(), rate: rateSchema.nullable() }))),
   })
   .transform(

@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely';
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import { parseJson, writeJson } from '../../../domain/json/json-text.ts';
+import { jsonText, storableText, timestamp } from '../../../domain/record.ts';
 import {
   type AuditFilter,
   type AuditRecord,
@@ -12,7 +13,7 @@ import type { Connection } from '../../connection.ts';
 import { preparedWrite } from '../../prepared.ts';
 import type { AuditTable } from '../../schema.ts';
 import type { Reader, Writer } from '../../store.ts';
-import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
+import { readRecord } from '../stored-record.ts';
 
 /** Reads integers beyond 2^53 as their digits. */
 const viewSchema = z
@@ -23,7 +24,7 @@ const viewSchema = z
 const rowSchema = z
   .object({
     position: z.int(),
-    at: timestampSchema,
+    at: timestamp.schema,
     key_id: z.string(),
     request_id: z.string(),
     action: auditActionSchema,

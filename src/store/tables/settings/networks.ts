@@ -2,18 +2,19 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { StoredNetwork } from '../../../domain/network.ts';
 import { type NetworkType, networkTypeSchema } from '../../../domain/network-type.ts';
+import { jsonObject, jsonText } from '../../../domain/record.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import type { NetworkTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
-import { anyJsonObjectSchema, jsonText, readRecord } from '../stored-record.ts';
+import { readRecord } from '../stored-record.ts';
 
 const rowSchema = z
   .object({
     network_type: networkTypeSchema,
     name: z.string(),
     rpc_urls: jsonText(z.array(z.strictObject({ url: z.string(), weight: z.number() }))),
-    settings: jsonText(anyJsonObjectSchema).nullable(),
+    settings: jsonObject.schema.nullable(),
     declaration: z.string().nullable(),
   })
   .transform(

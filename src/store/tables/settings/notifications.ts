@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { jsonObject } from '../../../domain/record.ts';
 import type { Notification, SigningKeyField } from '../../../domain/settings/notification.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
@@ -8,7 +9,7 @@ import type { NotificationTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
-import { anyJsonObjectSchema, jsonText, readRecord } from '../stored-record.ts';
+import { readRecord } from '../stored-record.ts';
 
 const rowSchema = z
   .object({
@@ -17,7 +18,7 @@ const rowSchema = z
     url: z.string(),
     signing_key: z.string().nullable(),
     second_signing_key: z.string().nullable(),
-    declaration: jsonText(anyJsonObjectSchema).nullable(),
+    declaration: jsonObject.schema.nullable(),
   })
   .transform(
     (row): Notification => ({

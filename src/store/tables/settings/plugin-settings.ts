@@ -1,17 +1,18 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { flag, jsonText } from '../../../domain/record.ts';
 import { pluginSettingsSchema, type StoredPlugin } from '../../../domain/settings/plugin-settings.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import type { PluginSettingsTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
-import { flagSchema, jsonText, readRecord } from '../stored-record.ts';
+import { readRecord } from '../stored-record.ts';
 
 const rowSchema = z
   .object({
     plugin_id: z.string(),
     settings: jsonText(pluginSettingsSchema),
-    is_disabled: flagSchema,
+    is_disabled: flag.schema,
     declared: jsonText(z.record(z.string(), z.string())),
   })
   .transform(

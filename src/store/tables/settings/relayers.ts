@@ -1,7 +1,5 @@
 import type { Kysely } from 'kysely';
-import { z } from 'zod';
-import { networkTypeSchema } from '../../../domain/network-type.ts';
-import type { DisabledReason, Relayer, RpcUrl } from '../../../domain/relayer/relayer.ts';
+import { type Relayer, relayerRecord } from '../../../domain/relayer/relayer.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
 import type { RelayerTable, Tables } from '../../schema.ts';
@@ -9,57 +7,7 @@ import type { SealedPlace, Sealer } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
 import { newRevision, SameRows } from '../same-rows.ts';
-import {
-  anyJsonObjectSchema,
-  anyJsonSchema,
-  flagSchema,
-  jsonText,
-  readRecord,
-  storableText,
-} from '../stored-record.ts';
-
-const causeSchema = z.strictObject({
-  type: z.string(),
-  details: z.string(),
-});
-const nextCheckAt = z.int().optional();
-const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
-  causeSchema.extend({ nextCheckAt }),
-  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
-]);
-const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
-
-const rowSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    network: z.string(),
-    network_type: networkTypeSchema,
-    address: z.string(),
-    paused: flagSchema,
-    disabled_reason: jsonText(disabledReasonSchema).nullable(),
-    signer_id: z.string(),
-    notification_id: z.string().nullable(),
-    custom_rpc_urls: jsonText(z.array(rpcUrlSchema)).nullable(),
-    policies: jsonText(anyJsonObjectSchema),
-    declaration: jsonText(anyJsonSchema).nullable(),
-  })
-  .transform(
-    (row): Relayer => ({
-      id: row.id,
-      name: row.name,
-      network: row.network,
-      networkType: row.network_type,
-      address: row.address,
-      paused: row.paused,
-      disabledReason: row.disabled_reason,
-      signerId: row.signer_id,
-      notificationId: row.notification_id,
-      customRpcUrls: row.custom_rpc_urls,
-      policies: row.policies,
-      declaration: row.declaration,
-    }),
-  );
+import { readRow } from '../stored-record.ts';
 
 /**
  * The place that a relayer's sealed endpoints are bound to. They are sealed because their paths often contain a key.
@@ -71,26 +19,14 @@ function urlsPlace(id: string): SealedPlace {
 function fromRow(connection: Connection, row: RelayerTable): Relayer {
   const sealed = row.custom_rpc_urls;
   const urls = sealed === null ? null : sealerOf(connection).open(sealed, urlsPlace(row.id));
-  return readRecord(rowSchema, 'relayers', row.id, { ...row, custom_rpc_urls: urls });
+  return readRow(relayerRecord, row.id, { ...row, custom_rpc_urls: urls });
 }
 
 function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'created_at'> {
-  const { customRpcUrls: urls } = relayer;
-  return {
-    id: relayer.id,
-    revision: newRevision(),
-    name: storableText(relayer.name),
-    network: relayer.network,
-    network_type: relayer.networkType,
-    address: relayer.address,
-    paused: relayer.paused ? 1 : 0,
-    disabled_reason: relayer.disabledReason && JSON.stringify(relayer.disabledReason),
-    signer_id: relayer.signerId,
-    notification_id: relayer.notificationId,
-    custom_rpc_urls: urls && sealerOf(connection).seal(JSON.stringify(urls), urlsPlace(relayer.id)),
-    policies: JSON.stringify(relayer.policies),
-    declaration: relayer.declaration === null ? null : JSON.stringify(relayer.declaration),
-  };
+  const row = relayerRecord.write(relayer);
+  const urls = row.custom_rpc_urls;
+  const sealed = urls && sealerOf(connection).seal(urls, urlsPlace(relayer.id));
+  return { ...row, revision: newRevision(), custom_rpc_urls: sealed };
 }
 
 /** Reads of the table `relayers`. */

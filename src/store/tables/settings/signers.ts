@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
+import { jsonObject } from '../../../domain/record.ts';
 import type { StoredSigner } from '../../../domain/settings/signer.ts';
 import type { Log } from '../../../observability/log.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
@@ -9,15 +10,15 @@ import type { Tables } from '../../schema.ts';
 import { type SealedPlace, type Sealer, UnsealableSecret } from '../../sealing.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
-import { anyJsonObjectSchema, DuplicateRecord, jsonText, readRecord } from '../stored-record.ts';
+import { DuplicateRecord, readRecord } from '../stored-record.ts';
 
 const rowSchema: z.ZodType<StoredSigner> = z.strictObject({
   id: z.string(),
   type: z.string(),
   stamp: z.string(),
-  shown: jsonText(anyJsonObjectSchema),
+  shown: jsonObject.schema,
 });
-const configSchema: z.ZodType<JsonObject> = jsonText(anyJsonObjectSchema);
+const configSchema: z.ZodType<JsonObject> = jsonObject.schema;
 
 /**
  * The place that a signer's sealed configuration is bound to. All of it is sealed, as it holds keys and credentials.

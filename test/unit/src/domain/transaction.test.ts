@@ -1,5 +1,11 @@
 import t from 'tap';
-import { anchorKindSchema, conflicts, sequenceOf } from '../../../../src/domain/transaction/anchor.ts';
+import {
+  type Anchor,
+  anchorColumn,
+  anchorKindSchema,
+  conflicts,
+  sequenceOf,
+} from '../../../../src/domain/transaction/anchor.ts';
 import { attemptPurposeSchema, livingOf, NEW_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
 import { decisionKindSchema } from '../../../../src/domain/transaction/decision.ts';
 import { intentActionSchema } from '../../../../src/domain/transaction/intent.ts';
@@ -254,4 +260,41 @@ t.test('transaction state', async (t) => {
     t.same(ALL.filter(endsWait).sort(), ['canceled', 'confirmed', 'expired', 'failed', 'mined']);
     t.end();
   });
+});
+
+const ANCHORS: readonly Anchor[] = [
+  { kind: 'sequence', sequence: 0n },
+  { kind: 'sequence', sequence: 7n },
+  { kind: 'sequence', sequence: 2n ** 64n - 1n },
+  { kind: 'text', text: '' },
+  { kind: 'text', text: '7' },
+  { kind: 'text', text: 'sequence:00000000000000000007' },
+  { kind: 'text', text: 'text:7' },
+  { kind: 'none' },
+];
+
+t.test('an anchor comes back from its text', (t) => {
+  for (const anchor of ANCHORS) t.strictSame(anchorColumn.schema.parse(anchorColumn.write(anchor)), anchor);
+  t.end();
+});
+
+t.test('texts are equal where anchors conflict', (t) => {
+  for (const one of ANCHORS) {
+    for (const other of ANCHORS) {
+      const text = anchorColumn.write(one);
+      t.equal(
+        text !== null && text === anchorColumn.write(other),
+        conflicts(one, other),
+        `${text} ${anchorColumn.write(other)}`,
+      );
+    }
+  }
+  t.end();
+});
+
+t.test('what is no anchor is refused', (t) => {
+  for (const text of ['', '7', 'sequence:', 'sequence:7', 'sequence:x0000000000000000007', 'none', 7, undefined]) {
+    t.equal(anchorColumn.schema.safeParse(text).success, false, String(text));
+  }
+  t.end();
 });

@@ -2,12 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { relayerRecord } from '../../../../../src/domain/relayer/relayer.ts';
+import { attemptRecord } from '../../../../../src/domain/transaction/attempt.ts';
+import { transactionRecord } from '../../../../../src/domain/transaction/transaction.ts';
 import { isFinal, transactionStatusSchema } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
 
+const RECORDS = [relayerRecord, transactionRecord, attemptRecord];
+
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
 
-/** The columns of each table as `schema.ts` declares them, each marked with `null` if it is nullable. */
+/** The columns of each table as records and `schema.ts` declare them, each marked with `null` if it is nullable. */
 function declaredTables(): Map<string, string[]> {
   const source = ts.createSourceFile(SCHEMA, readFileSync(SCHEMA, 'utf8'), ts.ScriptTarget.Latest, true);
   const members = new Map(
@@ -23,7 +28,12 @@ function declaredTables(): Map<string, string[]> {
   return new Map(
     (members.get('Tables') ?? []).map(([table = '', type = '']) => [
       table,
-      (members.get(type) ?? []).map(([column = '', kind = '']) => columnOf(column, kind.endsWith(' | null'))).sort(),
+      [
+        ...(members.get(type) ?? []).map(([column = '', kind = '']) => columnOf(column, kind.endsWith(' | null'))),
+        ...RECORDS.filter((record) => record.table === table).flatMap(({ columns }) =>
+          columns.map(({ name, isNullable }) => columnOf(name, isNullable)),
+        ),
+      ].sort(),
     ]),
   );
 }

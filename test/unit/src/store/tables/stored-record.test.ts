@@ -1,19 +1,10 @@
 import t from 'tap';
 import { z } from 'zod';
-import {
-  anyJsonObjectSchema,
-  anyJsonSchema,
-  DuplicateRecord,
-  flagSchema,
-  jsonText,
-  readRecord,
-  storableText,
-  timestampSchema,
-  UnreadableRecord,
-} from '../../../../../src/store/tables/stored-record.ts';
+import { jsonObject, timestamp } from '../../../../../src/domain/record.ts';
+import { DuplicateRecord, readRecord, UnreadableRecord } from '../../../../../src/store/tables/stored-record.ts';
 
 t.test('an unreadable record is an error that names table, record and field', async (t) => {
-  const schema = z.object({ at: timestampSchema, fields: jsonText(anyJsonObjectSchema) });
+  const schema = z.object({ at: timestamp.schema, fields: jsonObject.schema });
   t.strictSame(readRecord(schema, 'things', 'x', { at: 5, fields: '{"a":1}' }), { at: 5, fields: { a: 1 } });
   for (const [row, field] of [
     [{ at: 1.5, fields: '{}' }, 'at'],
@@ -28,14 +19,6 @@ t.test('an unreadable record is an error that names table, record and field', as
     t.match(error, { table: 'things', id: 'x', message: /^Record x of table things cannot be read: / });
     t.match(error.message, field);
   }
-});
-
-t.test('columns', async (t) => {
-  t.equal(flagSchema.parse(1), true);
-  t.equal(flagSchema.parse(0), false);
-  t.equal(flagSchema.safeParse(2).success, false);
-  t.equal(jsonText(anyJsonSchema).parse('null'), null);
-  t.equal(storableText('a\0b\udc00'), 'a\ufffdb\ufffd');
 });
 
 t.test('a duplicate says what is taken', async (t) => {

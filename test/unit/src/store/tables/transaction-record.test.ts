@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { TransactionChange } from '../../../../../src/store/store.ts';
+import type { TransactionChange } from '../../../../../src/domain/transaction/transaction.ts';
 import {
   changedColumns,
   transactionOfRow,

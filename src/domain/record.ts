@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { isObject, type Json, type JsonObject } from './json/json.ts';
+
+/**
+ * How a field of a record is stored. The schema reads the column's value. It checks it like any other input: a database
+ * may be restored, edited or foreign.
+ */
+export interface Column<Field, Stored extends string | number | null> {
+  schema: z.ZodType<Field>;
+  write(field: Field): Stored;
+}
+
+/** The columns of a record, by the names of its fields. A column is named as its field, in `snake_case`. */
+export type Columns = Readonly<Record<string, { schema: z.ZodType; write(field: never): string | number | null }>>;
+
+/** The record that some columns store. */
+export type FieldsOf<C extends Columns> = {
+  -readonly [Name in keyof C]: C[Name] extends { schema: z.ZodType<infer Field> } ? Field : never;
+};
+
+/** The row of a kind of record. */
+export type RowOf<Kind> = Kind extends RecordKind<infer C, infer _> ? ColumnsOf<C> : never;
+
+/** What may change of a record: its fields but the fixed ones. */
+export type ChangeOf<Kind> = Kind extends RecordKind<infer C, infer Fixed> ? Partial<Omit<FieldsOf<C>, Fixed>> : never;
+
+type ColumnsOf<C extends Columns> = {
+  -readonly [Name in keyof C as ColumnName<Name & string>]: C[Name] extends {
+    write(field: never): infer Stored;
+  }
+    ? Stored
+    : never;
+};
+
+type ColumnName<Field extends string> = Field extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
+  : '';
+
+/** A kind of record: how it is read from its row and written into one. */
+export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
+  table: string;
+  columns: readonly { name: string; isNullable: boolean }[];
+  /** @throws ZodError */
+  read(row: unknown): FieldsOf<C>;
+  write(record: FieldsOf<C>): ColumnsOf<C>;
+  /** The columns of a change. */
+  writeChange(change: Partial<Omit<FieldsOf<C>, Fixed>>): Partial<ColumnsOf<C>>;
+  /** A record without what is no field of it. */
+  pick<T extends Partial<FieldsOf<C>>>(from: T): Pick<T, keyof T & keyof C>;
+}
+
+/**
+ * Declares a kind of record. Type, columns, row, change and checks derive from this.
+ * @param fixed the fields that never change
+ */
+export function record<C extends Columns, Fixed extends keyof C & string = never>(
+  table: string,
+  columns: C,
+  { fixed = [] }: { fixed?: readonly Fixed[] } = {},
+): RecordKind<C, Fixed> {
+  const fields = Object.entries(columns as Readonly<Record<string, Column<unknown, string | number | null>>>).map(
+    ([field, { schema, write }]) => ({ field, name: columnName(field), schema, write }),
+  );
+  const changeable = fields.filter(({ field }) => !(fixed as readonly string[]).includes(field));
+  const row = z.object(Object.fromEntries(fields.map(({ name, schema }) => [name, schema])));
+  const writing = (written: typeof fields) => (from: Readonly<Record<string, unknown>>) => {
+    const columns: Record<string, string | number | null> = {};
+    for (const { field, name, write } of written) {
+      const value = from[field];
+      if (value !== undefined) columns[name] = write(value);
+    }
+    return columns;
+  };
+  const kind = {
+    table,
+    columns: fields.map(({ name, schema }) => ({ name, isNullable: schema.safeParse(null).success })),
+    read(stored: unknown) {
+      const parsed = row.parse(stored);
+      const read: Record<string, unknown> = {};
+      for (const { field, name } of fields) read[field] = parsed[name];
+      return read;
+    },
+    write: writing(fields),
+    writeChange: writing(changeable),
+    pick: (given: Readonly<Record<string, unknown>>) =>
+      Object.fromEntries(fields.flatMap(({ field }) => (field in given ? [[field, given[field]]] : []))),
+  };
+  return kind as unknown as RecordKind<C, Fixed>;
+}
+
+function columnName(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A column whose value is the field itself. */
+function same<T extends string | number>(schema: z.ZodType<T>): Column<T, T> {
+  return { schema, write: (field) => field };
+}
+
+/** A key, or a text that no one outside chooses. It is stored as it is: two different keys are never made equal. */
+export const text = same(z.string());
+
+/** Prose, such as a node's error. What a database cannot store in it is replaced. */
+export const prose: Column<string, string> = { schema: z.string(), write: storableText };
+
+export const integer = same(z.int());
+
+/** Milliseconds since the Unix epoch. */
+export const timestamp = same(z.int());
+
+/** One of some texts. */
+export function oneOf<T extends string>(schema: z.ZodType<T>): Column<T, T> {
+  return same(schema);
+}
+
+/** A boolean, which both databases store as 0 or 1. */
+export const flag: Column<boolean, number> = {
+  schema: z.union([z.literal(0), z.literal(1)]).transform((stored) => stored === 1),
+  write: (field) => (field ? 1 : 0),
+};
+
+/** JSON text whose value has the given shape. */
+export function json<T>(shape: z.ZodType<T>): Column<T, string> {
+  return { schema: jsonText(shape), write: (field) => JSON.stringify(field) };
+}
+
+/** JSON text of any object. */
+export const jsonObject = json(z.custom<JsonObject>(isObject, 'not a JSON object'));
+
+/** JSON text of any value. */
+export const anyJson = json(z.custom<Json>(() => true));
+
+/**
+ * A sequence of an account, as decimal digits of fixed width: both databases compare and order it without loss.
+ * Writing throws a RangeError outside 0 to 2^64 - 1.
+ */
+export const sequence: Column<bigint, string> = {
+  schema: z
+    .string()
+    .regex(/^\d{20}$/)
+    .transform((digits) => BigInt(digits)),
+  write(field) {
+    if (field < 0n || field >= 2n ** 64n) throw new RangeError(`No sequence: ${field}`);
+    return field.toString().padStart(20, '0');
+  },
+};
+
+/** A column that may be empty. */
+export function nullable<Field, Stored extends string | number>(
+  column: Column<Field, Stored>,
+): Column<Field | null, Stored | null> {
+  return { schema: column.schema.nullable(), write: (field) => (field === null ? null : column.write(field)) };
+}
+
+/** Reads JSON text whose value has the given shape. */
+export function jsonText<T>(shape: z.ZodType<T>): z.ZodType<T> {
+  return z
+    .string()
+    .transform((stored, context): unknown => {
+      try {
+        return JSON.parse(stored);
+      } catch (cause) {
+        context.addIssue({ code: 'custom', message: `no JSON: ${String(cause)}` });
+        return z.NEVER;
+      }
+    })
+    .pipe(shape);
+}
+
+/**
+ * Makes a text storable in both databases: PostgreSQL has no NUL, and UTF-8 has no lone surrogates. Never use it on a
+ * key: it could make two keys equal.
+ */
+export function storableText(prose: string): string {
+  return prose.toWellFormed().replaceAll('\0', '\u{fffd}');
+}

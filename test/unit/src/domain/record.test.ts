@@ -1,0 +1,79 @@
+import t from 'tap';
+import { z } from 'zod';
+import {
+  anyJson,
+  flag,
+  json,
+  nullable,
+  prose,
+  record,
+  sequence,
+  storableText,
+  text,
+  timestamp,
+} from '../../../../src/domain/record.ts';
+
+const things = record(
+  'things',
+  {
+    id: text,
+    madeAt: timestamp,
+    isOld: flag,
+    saidBy: nullable(prose),
+    shape: json(z.strictObject({ sides: z.int() })),
+  },
+  { fixed: ['id', 'madeAt'] },
+);
+const thing = { id: 'x', madeAt: 5, isOld: true, saidBy: null, shape: { sides: 3 } };
+const row = { id: 'x', made_at: 5, is_old: 1, said_by: null, shape: '{"sides":3}' };
+
+t.test('a record comes back from its row', async (t) => {
+  t.match(things.columns, [{ name: 'id', isNullable: false }, {}, {}, { name: 'said_by', isNullable: true }, {}]);
+  t.strictSame(things.write(thing), row);
+  t.strictSame(things.read({ ...row, other: 1 }), thing);
+});
+
+t.test('a row of another shape is refused, with the column', async (t) => {
+  for (const wrong of [{ made_at: '5' }, { is_old: 2 }, { said_by: 1 }, { shape: '{' }, { shape: '{"sides":"3"}' }]) {
+    const [column = ''] = Object.keys(wrong);
+    t.throws(() => things.read({ ...row, ...wrong }), { message: new RegExp(`"${column}"`) });
+  }
+});
+
+t.test('a change writes the columns of the fields that it has, and never a fixed one', async (t) => {
+  t.strictSame(things.writeChange({}), {});
+  t.strictSame(things.writeChange({ isOld: false }), { is_old: 0 });
+  t.strictSame(things.writeChange({ ...thing, saidBy: 'a\0b' }), { is_old: 1, said_by: 'a\ufffdb', shape: row.shape });
+});
+
+t.test('a picked record has its fields only', async (t) => {
+  t.strictSame(things.pick({ id: 'y', isOld: false, other: 1 } as { id: string; isOld: boolean }), {
+    id: 'y',
+    isOld: false,
+  });
+});
+
+t.test('columns', async (t) => {
+  t.equal(flag.schema.parse(1), true);
+  t.equal(flag.schema.parse(0), false);
+  t.equal(flag.schema.safeParse(2).success, false);
+  t.equal(anyJson.schema.parse('null'), null);
+  t.equal(storableText('a\0b\udc00'), 'a\ufffdb\ufffd');
+});
+
+t.test('text sorts as the numbers do, and comes back exactly', async (t) => {
+  const sequences = [0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 64n - 1n];
+  const texts = sequences.map(sequence.write);
+  t.strictSame(texts.toSorted(), texts);
+  t.strictSame(
+    texts.map((text) => sequence.schema.parse(text)),
+    sequences,
+  );
+});
+
+t.test('what is no sequence is refused, both ways', async (t) => {
+  for (const value of [-1n, 2n ** 64n]) t.throws(() => sequence.write(value), RangeError);
+  for (const text of ['', '1', '-0000000000000000001', '0000000000000000000x', 1]) {
+    t.equal(sequence.schema.safeParse(text).success, false);
+  }
+});
