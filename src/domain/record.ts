@@ -71,12 +71,14 @@ export function record<C extends Columns, Fixed extends keyof C & string = never
     }
     return columns;
   };
+  // A copy of an object with all fields takes half the time of one that gets them one by one.
+  const blank: Record<string, unknown> = Object.fromEntries(fields.map(({ field }) => [field, undefined]));
   const kind = {
     table,
     columns: fields.map(({ name, schema }) => ({ name, isNullable: schema.safeParse(null).success })),
     read(stored: unknown) {
       const parsed = row.parse(stored);
-      const read: Record<string, unknown> = {};
+      const read = { ...blank };
       for (const { field, name } of fields) read[field] = parsed[name];
       return read;
     },
