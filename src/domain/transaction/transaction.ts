@@ -3,7 +3,6 @@ import { networkTypeSchema } from '../network-type.ts';
 import {
   type ChangeOf,
   type FieldsOf,
-  json,
   jsonObject,
   nullable,
   oneOf,
