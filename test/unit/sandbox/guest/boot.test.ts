@@ -1,6 +1,7 @@
-import vm from 'node:vm';
+import vm, { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { boot } from '../../../../sandbox/guest/boot.ts';
+import { boot, loadFailureText, withoutHandler } from '../../../../sandbox/guest/boot.ts';
+import { fixArrayBuffer, removeGlobals, tolerateFrozenTargets } from '../../../../sandbox/guest/intrinsics/removed.ts';
 import { GuestHost, replyText } from '../../../support/guest-host.ts';
 
 function open(
@@ -52,5 +53,101 @@ t.test('a module without a handler, and one that throws, are told as they are se
   t.match(JSON.parse(thrown.failure), { outcome: { message: 'no price' }, report: /^Uncaught {.*no price/ });
   t.notOk('__isolayer_threw__' in thrown.global);
   t.notOk('WebAssembly' in thrown.global);
+  t.end();
+});
+
+t.test('what a module threw is told as of a handler, with its stack beside it', (t) => {
+  t.match(JSON.parse(loadFailureText(new TypeError('no price', { cause: 'why' }))), {
+    outcome: { kind: 'threw', message: 'no price', code: 'TYPE_ERROR', status: 500, details: '{}' },
+    report: /^Uncaught TypeError: no price\n\s+at [^]*\n\[cause\]: "why"$/,
+  });
+  t.match(JSON.parse(loadFailureText({ code: 'OWN', message: 'm', status: 422, details: { a: 1 } })), {
+    outcome: { message: 'm', code: 'OWN', status: 422, details: '{}' },
+    report: /^Uncaught {/,
+  });
+  t.end();
+});
+
+t.test('a module without a handler is told from one with it', (t) => {
+  t.equal(withoutHandler({ handler: () => 1 }), '');
+  for (const [exported, told] of [
+    [{}, 'it exports nothing'],
+    [{ handler: 1 }, 'its handler is of type number'],
+    [{ default: () => 1 }, 'it exports default'],
+  ] as const) {
+    const message = `Plugin must export a handler function; ${told}`;
+    t.strictSame(JSON.parse(withoutHandler(exported)), {
+      outcome: {
+        kind: 'threw',
+        message,
+        code: 'PLUGIN_ERROR',
+        status: 500,
+        details: '{}',
+      },
+      report: '',
+    });
+  }
+  t.end();
+});
+
+t.test('takes away what must not be there, or fails', (t) => {
+  const global = vm.runInNewContext('globalThis') as object;
+  removeGlobals(global);
+  for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry']) {
+    t.notOk(name in global, name);
+  }
+  t.throws(() => removeGlobals(Object.freeze({ Atomics: 1 })), /Atomics cannot be removed/);
+  t.end();
+});
+
+t.test('buffers keep their size, however their constructor is found', (t) => {
+  const context = vm.createContext();
+  fixArrayBuffer(vm.runInContext('globalThis', context) as typeof globalThis);
+  const run = (code: string): unknown => vm.runInContext(code, context);
+  t.equal(run('new ArrayBuffer(8, { maxByteLength: 16 }).byteLength'), 8);
+  t.equal(
+    run(
+      'typeof new ArrayBuffer(8).resize + typeof new ArrayBuffer(8).transferToImmutable + typeof new ArrayBuffer(8).resizable',
+    ),
+    'undefinedundefinedundefined',
+  );
+  t.ok(run('new Uint8Array(1).buffer.constructor === ArrayBuffer && new Uint8Array(1).buffer instanceof ArrayBuffer'));
+  t.equal(run('Object.getPrototypeOf(ArrayBuffer)'), Function.prototype, 'not the constructor that it replaces');
+  t.ok(run('class Sub extends ArrayBuffer {}; new Sub(4) instanceof Sub && new Sub(4).byteLength === 4'));
+  t.ok(run('new ArrayBuffer(4).slice(1) instanceof ArrayBuffer && ArrayBuffer[Symbol.species] === ArrayBuffer'));
+  t.strictSame(
+    run('[ArrayBuffer.name, ArrayBuffer.length, ArrayBuffer.isView(new Uint8Array(1))].join()'),
+    'ArrayBuffer,1,true',
+  );
+  t.equal(
+    run(
+      'const old = new ArrayBuffer(4); const next = old.transfer(6); [old.detached, next.byteLength, next instanceof ArrayBuffer].join()',
+    ),
+    'true,6,true',
+  );
+  t.throws(() => run('ArrayBuffer(8)'), /requires 'new'/);
+  t.throws(() => run('"use strict"; ArrayBuffer.prototype.constructor = Object'), /read only|Cannot assign/);
+  t.throws(() => run('Object.defineProperty(ArrayBuffer.prototype, "constructor", { value: 1 })'), /Cannot redefine/);
+  t.end();
+});
+
+t.test('what cannot take a stack goes without one, and all else has its own', (t) => {
+  const realm = runInNewContext('globalThis') as typeof globalThis;
+  tolerateFrozenTargets(realm);
+  const run = (code: string) => runInNewContext(code, realm) as unknown;
+  t.equal(run('const frozen = Object.freeze({}); Error.captureStackTrace(frozen); frozen.stack'), undefined);
+  t.equal(run('Error.captureStackTrace(Object.freeze(function () {}))'), undefined);
+  t.match(
+    run('function made() { const own = {}; Error.captureStackTrace(own); return own.stack; } made()'),
+    /^Error\n +at made/,
+  );
+  t.match(
+    run(
+      'function outer() { return inner(); } function inner() { const own = {}; Error.captureStackTrace(own, inner); return own.stack; } outer()',
+    ),
+    /^Error\n +at outer/,
+  );
+  t.throws(() => run('Error.captureStackTrace(5)'), { name: 'TypeError' });
+  t.equal(run("Object.getOwnPropertyDescriptor(Error, 'captureStackTrace').enumerable"), false);
   t.end();
 });

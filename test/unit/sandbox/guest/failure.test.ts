@@ -1,5 +1,6 @@
 import t from 'tap';
 import { describeFailure } from '../../../../sandbox/guest/failure.ts';
+import { PLUGIN_ERROR_CLASS, PluginError } from '../../../../sandbox/guest/plugin-error.ts';
 import { fc } from '../../../support/properties.ts';
 
 const described = (thrown: unknown) => describeFailure(thrown, 1000).outcome;
@@ -64,5 +65,20 @@ t.test('is bounded and never throws', (t) => {
     t.match(described(hostile), { message: /cannot be turned into text/, code: 'PLUGIN_ERROR', status: 500 });
   }
   fc.assert(fc.property(fc.anything(), (thrown) => described(thrown).message !== ''));
+  t.end();
+});
+
+t.test('always has its three properties', (t) => {
+  const bare = new PluginError('m');
+  t.ok(bare instanceof Error);
+  t.equal(bare.name, 'PluginError');
+  t.equal(String(bare), 'PluginError: m');
+  t.strictSame(Object.keys(bare), ['code', 'status', 'details']);
+  t.match(new PluginError('m', { code: 'C', status: 422, details: { a: 1 } }), {
+    code: 'C',
+    status: 422,
+    details: { a: 1 },
+  });
+  t.equal(PLUGIN_ERROR_CLASS, Symbol.for('isolayer.PluginError'));
   t.end();
 });

@@ -1,9 +1,9 @@
-import * as node from 'node:async_hooks';
+import * as nodeAsyncHooks from 'node:async_hooks';
 import t from 'tap';
 import { createAsyncHooks, keepContexts } from '../../../../../sandbox/guest/node/async-context.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
-type Module = Pick<typeof node, 'AsyncLocalStorage' | 'AsyncResource' | 'createHook' | 'executionAsyncId'>;
+type Module = Pick<typeof nodeAsyncHooks, 'AsyncLocalStorage' | 'AsyncResource' | 'createHook' | 'executionAsyncId'>;
 const ours = createAsyncHooks() as unknown as Module;
 
 /** Gives promises their method back. */
@@ -13,7 +13,7 @@ function restore(value: unknown, writable = true): void {
 }
 
 t.test('values hold within what they were set for, as in Node', async (t) => {
-  await sameAsNode<Module>(t, ours, node, {
+  await sameAsNode<Module>(t, ours, nodeAsyncHooks, {
     run({ AsyncLocalStorage }) {
       const storage = new AsyncLocalStorage<number>();
       const other = new AsyncLocalStorage<number>({ defaultValue: 9, name: 'own' });

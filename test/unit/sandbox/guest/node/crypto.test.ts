@@ -2,7 +2,7 @@
  * What the comparison with Node in a real isolate (test/integration/node-crypto.test.ts) does not show: odd arguments of
  * random values, absent functions, and answers of the process that are failures.
  */
-import * as node from 'node:crypto';
+import * as nodeCrypto from 'node:crypto';
 import t from 'tap';
 import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/lazy/node-crypto.ts';
 import { createArithmetic } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
@@ -10,11 +10,11 @@ import { guestCrypto } from '../../../../support/guest-crypto.ts';
 import { runtimeServices } from '../../../../support/guest-web.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
-const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
-const ours = createCryptoModule({ ...runtimeServices(), random, global: { crypto } }) as unknown as typeof node;
+const random = (bytes: number) => nodeCrypto.randomBytes(bytes).toString('latin1');
+const ours = createCryptoModule({ ...runtimeServices(), random, global: { crypto } }) as unknown as typeof nodeCrypto;
 
 t.test('random values are as Node’s, and so is what is refused', async (t) => {
-  await sameAsNode<typeof node>(t, ours, node, {
+  await sameAsNode<typeof nodeCrypto>(t, ours, nodeCrypto, {
     sizes: (module) => [module.randomBytes(0).length, module.randomBytes(70_000).length, module.randomInt(7, 8)],
     'later on': (module) =>
       new Promise((resolve) => {
@@ -63,7 +63,7 @@ t.test('what is not there says what to use', (t) => {
     t.throws(use, { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' });
   }
   const keys = guestCrypto();
-  const { privateKey } = node.generateKeyPairSync('ed25519');
+  const { privateKey } = nodeCrypto.generateKeyPairSync('ed25519');
   const pem = { format: 'pem', type: 'pkcs8' } as const;
   const key = privateKey.export({ ...pem, cipher: 'aes-128-cbc', passphrase: 'x' });
   const locked = /Keys with a passphrase are not there/;
@@ -74,7 +74,7 @@ t.test('what is not there says what to use', (t) => {
 });
 
 t.test('lists and constants are Node’s, and the keyed half comes when it is asked for', async (t) => {
-  await sameAsNode<typeof node>(t, ours, node, {
+  await sameAsNode<typeof nodeCrypto>(t, ours, nodeCrypto, {
     lists: (module) => [module.getHashes(), module.getCiphers()],
     constants: (module) => ({ ...module.constants }),
   });
