@@ -16,12 +16,12 @@ export interface AlertRule {
   fires: 'above' | 'below';
   limit: number;
   text(who: string, value: number): string;
-  /** The room of the console that shows more. */
-  room?: string;
+  /** The page of the console that shows more. */
+  page?: string;
 }
 
-const RELAYER = { by: 'relayer_id', room: 'relayers' } as const;
-const PLUGIN = { by: 'plugin_id', room: 'plugins' } as const;
+const RELAYER = { by: 'relayer_id', page: 'relayers' } as const;
+const PLUGIN = { by: 'plugin_id', page: 'plugins' } as const;
 const AGE = 'isolayer_transactions_oldest_open_age_seconds';
 const PARKED = 'isolayer_transactions_parked';
 const ENDS = 'isolayer_plugin_process_ends_total';
@@ -53,7 +53,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'warning',
     lasting: 10,
     ...RELAYER,
-    room: 'transactions',
+    page: 'transactions',
     metric: AGE,
     fires: 'above',
     limit: 3_600,
@@ -65,7 +65,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'critical',
     lasting: 10,
     ...RELAYER,
-    room: 'transactions',
+    page: 'transactions',
     metric: AGE,
     fires: 'above',
     limit: 14_400,
@@ -97,7 +97,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'warning',
     lasting: 5,
     ...RELAYER,
-    room: 'transactions',
+    page: 'transactions',
     metric: 'isolayer_transactions_failed_total',
     where: { failure_reason: ['failed', 'expired'] },
     within: 30,
@@ -131,7 +131,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'critical',
     lasting: 5,
     by: 'network',
-    room: 'networks',
+    page: 'networks',
     metric: 'isolayer_rpc_endpoints',
     where: { state: ['ready'] },
     fires: 'below',
@@ -142,7 +142,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     alert: 'IsolayerWebhooksDead',
     severity: 'warning',
     lasting: 1,
-    room: 'webhooks',
+    page: 'webhooks',
     metric: 'isolayer_webhook_events_ended_total',
     where: { end: ['dead'] },
     within: 60,
@@ -195,7 +195,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
 ];
 
 /** An alert whose condition holds now. */
-export interface Alert extends Pick<AlertRule, 'alert' | 'severity' | 'lasting' | 'room'> {
+export interface Alert extends Pick<AlertRule, 'alert' | 'severity' | 'lasting' | 'page'> {
   text: string;
   /** The affected relayer, plugin or network; empty for the service. */
   who: string;
@@ -218,11 +218,11 @@ export function alertsOf(scrapes: readonly Scrape[]): Alert[] {
   const latest = scrapes.at(-1);
   if (latest === undefined) return [];
   const alerts = ALERT_RULES.flatMap((rule) => {
-    const { alert, severity, lasting, room, by, fires, limit, text } = rule;
+    const { alert, severity, lasting, page, by, fires, limit, text } = rule;
     return [...valuesOf(rule, scrapes, latest)].flatMap(([who, value]) => {
       const isMet = fires === 'above' ? value > limit : value < limit;
       if (!isMet || (by !== undefined && who === '')) return [];
-      return [{ alert, severity, lasting, who, text: text(who, value), ...(room !== undefined && { room }) }];
+      return [{ alert, severity, lasting, who, text: text(who, value), ...(page !== undefined && { page }) }];
     });
   });
   return alerts.sort((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical'));

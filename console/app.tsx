@@ -2,23 +2,23 @@ import { useEffect } from 'preact/hooks';
 import type { AccessResource } from '../src/domain/settings/access.ts';
 import { access } from './access.ts';
 import { connection } from './live.ts';
+import { Keys } from './pages/keys.tsx';
+import { Networks } from './pages/networks.tsx';
+import { Overview } from './pages/overview.tsx';
+import { PluginPage, Plugins } from './pages/plugins.tsx';
+import { RelayerPage, Relayers } from './pages/relayers.tsx';
+import { SignIn } from './pages/sign-in.tsx';
+import { TransactionPage } from './pages/transaction.tsx';
+import { Transactions, TransactionsOfAll } from './pages/transactions.tsx';
+import { WebhookPage, Webhooks } from './pages/webhooks.tsx';
 import { Note } from './parts/text.tsx';
 import { place, to } from './place.ts';
-import { Keys } from './rooms/keys.tsx';
-import { Networks } from './rooms/networks.tsx';
-import { Overview } from './rooms/overview.tsx';
-import { PluginRoom, Plugins } from './rooms/plugins.tsx';
-import { RelayerRoom, Relayers } from './rooms/relayers.tsx';
-import { SignIn } from './rooms/sign-in.tsx';
-import { TransactionRoom } from './rooms/transaction.tsx';
-import { Transactions, TransactionsOfAll } from './rooms/transactions.tsx';
-import { WebhookRoom, Webhooks } from './rooms/webhooks.tsx';
 import { client, signOut } from './session.ts';
 
-type RoomEntry = readonly [path: string, name: string, ...shown: AccessResource[]];
+type PageEntry = readonly [path: string, name: string, ...shown: AccessResource[]];
 
-/** The rooms, each with the resources that it shows. A room is hidden if the key may see none of them. */
-const ROOMS: readonly RoomEntry[] = [
+/** The pages, each with the resources that it shows. A page is hidden if the key may see none of them. */
+const PAGES: readonly PageEntry[] = [
   ['', 'Overview'],
   ['transactions', 'Transactions', 'relayers'],
   ['relayers', 'Relayers', 'relayers'],
@@ -29,13 +29,13 @@ const ROOMS: readonly RoomEntry[] = [
 ];
 
 export function App() {
-  const [room = '', ...rest] = place.value;
-  const name = ROOMS.find(([path]) => path === room)?.[1] ?? 'Not found';
+  const [page = '', ...rest] = place.value;
+  const name = PAGES.find(([path]) => path === page)?.[1] ?? 'Not found';
   useEffect(() => {
     document.title = `${[...rest, name].join(' · ')} – Isolayer`;
   });
   const isIn = client.value !== null;
-  useEffect(() => showCurrent(), [room, isIn]);
+  useEffect(() => showCurrent(), [page, isIn]);
   if (!isIn) return <SignIn />;
   return (
     <>
@@ -46,9 +46,9 @@ export function App() {
         <a class="brand" href={to()}>
           <span class="mark" aria-hidden="true" /> Isolayer
         </a>
-        <nav aria-label="Rooms">
-          {ROOMS.filter(isSeen).map(([path, label]) => (
-            <a key={path} href={path === '' ? '#/' : to(path)} aria-current={path === room ? 'page' : undefined}>
+        <nav aria-label="Main">
+          {PAGES.filter(isSeen).map(([path, label]) => (
+            <a key={path} href={path === '' ? '#/' : to(path)} aria-current={path === page ? 'page' : undefined}>
               {label}
             </a>
           ))}
@@ -66,25 +66,25 @@ export function App() {
         </p>
       )}
       <main id="main" tabIndex={-1}>
-        <Room room={room} rest={rest} />
+        <Page page={page} rest={rest} />
       </main>
     </>
   );
 }
 
-function isSeen([, , ...shown]: RoomEntry): boolean {
+function isSeen([, , ...shown]: PageEntry): boolean {
   return shown.length === 0 || shown.some((one) => access.value.sees(one));
 }
 
 /**
- * Scrolls the current room's link into view, because a narrow screen does not fit all links. `scrollIntoView` would
+ * Scrolls the current page's link into view, because a narrow screen does not fit all links. `scrollIntoView` would
  * move the keyboard focus, too.
  */
 function showCurrent(): void {
   const current = document.querySelector<HTMLElement>('nav [aria-current]');
-  const rooms = current?.parentElement;
-  if (current == null || rooms == null) return;
-  rooms.scrollLeft = current.offsetLeft - rooms.offsetLeft - (rooms.clientWidth - current.offsetWidth) / 2;
+  const links = current?.parentElement;
+  if (current == null || links == null) return;
+  links.scrollLeft = current.offsetLeft - links.offsetLeft - (links.clientWidth - current.offsetWidth) / 2;
 }
 
 /** Moves the focus to the content. A link to `#main` cannot do so, because the part after # is the current place. */
@@ -93,21 +93,21 @@ function skip(event: Event): void {
   document.getElementById('main')?.focus();
 }
 
-function Room({ room, rest: [first, second] }: { room: string; rest: readonly string[] }) {
-  switch (room) {
+function Page({ page, rest: [first, second] }: { page: string; rest: readonly string[] }) {
+  switch (page) {
     case 'transactions':
       if (first === undefined) return <TransactionsOfAll />;
       return second === undefined ? (
         <Transactions key={first} relayerId={first} />
       ) : (
-        <TransactionRoom key={second} relayerId={first} id={second} />
+        <TransactionPage key={second} relayerId={first} id={second} />
       );
     case 'relayers':
-      return first === undefined ? <Relayers /> : <RelayerRoom key={first} id={first} />;
+      return first === undefined ? <Relayers /> : <RelayerPage key={first} id={first} />;
     case 'plugins':
-      return first === undefined ? <Plugins /> : <PluginRoom key={first} id={first} />;
+      return first === undefined ? <Plugins /> : <PluginPage key={first} id={first} />;
     case 'webhooks':
-      return first === undefined ? <Webhooks /> : <WebhookRoom key={first} id={first} />;
+      return first === undefined ? <Webhooks /> : <WebhookPage key={first} id={first} />;
     case 'networks':
       return <Networks />;
     case 'keys':

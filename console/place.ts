@@ -15,8 +15,8 @@ addEventListener('hashchange', () => {
 });
 
 function takeCode(): string {
-  const [room, code = ''] = read();
-  if (room !== 'sign-in') return '';
+  const [page, code = ''] = read();
+  if (page !== 'sign-in') return '';
   history.replaceState(null, '', location.pathname);
   return code;
 }

@@ -1,7 +1,6 @@
 import type { Schemas } from '../../src/client/api.ts';
 import { priceOf } from '../../src/client/format.ts';
-import { durationText } from './duration.ts';
-import { Note } from './text.tsx';
+import { durationText, Note } from './text.tsx';
 
 type Event = Schemas['TimelineEvent'];
 

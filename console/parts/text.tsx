@@ -1,5 +1,5 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { tick } from '../tick.ts';
 
 /** Describes a time relative to now, to be shown beside the exact time. */
 function ago(at: string, now = Date.now()): string {
@@ -92,4 +92,24 @@ export function Note({ children, kind = 'quiet' }: { children: ComponentChildren
       {children}
     </p>
   );
+}
+
+const EVERY_MS = 5_000;
+
+/** Rises every few seconds while the page is visible. Components that read it show times anew. */
+const tick = signal(0);
+
+function next(): void {
+  if (document.visibilityState === 'visible') tick.value += 1;
+}
+
+setInterval(next, EVERY_MS);
+
+document.addEventListener('visibilitychange', next);
+
+/** Formats a duration for people. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 120_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  return `${Math.round(milliseconds / 60_000)} min`;
 }

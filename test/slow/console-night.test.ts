@@ -134,13 +134,13 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
     await page.getByRole('table').getByText('submitted').first().waitFor({ state: 'detached' });
   });
 
-  await t.test('a key that may read relayers has no other rooms, and no button that sends or changes', async (t) => {
+  await t.test('a key that may read relayers has no other pages, and no button that sends or changes', async (t) => {
     await anvil.rpc('evm_setAutomine', [false]);
     const { id } = await send();
     const { key } = await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:*:read'] });
     const reader = await scene.signedIn({ key, at: `transactions/local-1/${id}` });
-    const rooms = reader.getByRole('navigation', { name: 'Rooms' });
-    t.strictSame(await rooms.getByRole('link').allTextContents(), ['Overview', 'Transactions', 'Relayers']);
+    const links = reader.getByRole('navigation', { name: 'Main' });
+    t.strictSame(await links.getByRole('link').allTextContents(), ['Overview', 'Transactions', 'Relayers']);
     const cancel = reader.getByRole('button', { name: 'Cancel' });
     await cancel.waitFor();
     t.equal(await cancel.getAttribute('title'), 'Your key lacks the permission relayers:local-1:send');
@@ -255,11 +255,11 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
   });
 
   await t.test('lists that are longer than a page lead to their ends', async (t) => {
-    const leads = async (room: string, ends: readonly [string, string]) => {
-      await page.goto(`${url}/console#/${room}`);
+    const leads = async (path: string, ends: readonly [string, string]) => {
+      await page.goto(`${url}/console#/${path}`);
       const main = page.getByRole('main');
       await main.getByText(ends[0], { exact: true }).first().waitFor();
-      t.equal(await main.getByText(ends[1], { exact: true }).count(), 0, `${room}: the end is further on`);
+      t.equal(await main.getByText(ends[1], { exact: true }).count(), 0, `${path}: the end is further on`);
       await main.getByRole('button', { name: 'Next' }).click();
       await main.getByText(ends[1], { exact: true }).first().waitFor();
       t.ok(await main.getByRole('button', { name: 'Next' }).isDisabled());
@@ -283,7 +283,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
         return route.fulfill({ json: { success: true, data, error: null, pagination } });
       });
     }
-    for (const room of ['relayers', 'transactions', 'plugins']) await leads(room, ['7', '500']);
+    for (const path of ['relayers', 'transactions', 'plugins']) await leads(path, ['7', '500']);
     await page.unrouteAll({ behavior: 'wait' });
   });
 

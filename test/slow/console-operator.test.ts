@@ -81,7 +81,7 @@ t.test('the console of an operator', { timeout: 230_000 }, async (t) => {
     await page.getByText(/^\d+ .* · fee paid: 0\.\d+ of the native coin$/).waitFor();
     t.equal(await page.locator('.timeline li.ended.confirmed').count(), 1);
 
-    await page.goto(`${url}/console#/no-such-room`);
+    await page.goto(`${url}/console#/no-such-page`);
     await page.getByRole('alert').getByText('There is no page at this address').waitFor();
     await page.goto(`${url}/console#/`);
   });

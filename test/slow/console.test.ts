@@ -7,7 +7,7 @@ import { type ConsoleScene, consoleScene, HOSTILE_LINE } from '../support/consol
 
 /** The folder for screenshots, if they are wanted. */
 const PICTURES = process.env['ISOLAYER_PICTURES'];
-const ROOMS = [
+const PATHS = [
   '',
   'transactions/local-1',
   'relayers',
@@ -20,10 +20,10 @@ const ROOMS = [
   'keys',
 ];
 
-/** This room uses every colour. */
+/** This page uses every colour. */
 const COLOURFUL = 'plugins/fails';
 
-/** Asserts that a room fits the screen, has no serious accessibility fault, and makes no request to other hosts. */
+/** Asserts that a page fits the screen, has no serious accessibility fault, and makes no request to other hosts. */
 async function judge(
   t: Test,
   { faults }: ConsoleScene,
@@ -108,24 +108,27 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
   });
 
   // On a desktop and on a phone, in light and dark colours, with the accessibility rules.
-  await t.test('every room fits, has no serious fault, and asks nobody else', async (t) => {
-    await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
-    await shop.until('the shop was told', (deliveries) => deliveries.length > 0, 60_000);
-    const { id } = (await request('GET', '/relayers/local-1/transactions'))[0];
-    for (const room of [...ROOMS, `transactions/local-1/${id}`]) {
-      const name = room.replace(id, 'one');
+  await t.test(
+    'every page fits the screen, has no serious accessibility fault, and makes no request to other hosts',
+    async (t) => {
+      await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
+      await shop.until('the shop was told', (deliveries) => deliveries.length > 0, 60_000);
+      const { id } = (await request('GET', '/relayers/local-1/transactions'))[0];
+      for (const path of [...PATHS, `transactions/local-1/${id}`]) {
+        const name = path.replace(id, 'one');
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await page.emulateMedia({ colorScheme: 'light' });
+        await page.goto(`${scene.url}/console#/${path}`);
+        await judge(t, scene, page, { name: `desk ${name}`, rules: 'all' });
+        await page.setViewportSize({ width: 360, height: 780 });
+        await page.emulateMedia({ colorScheme: 'dark' });
+        // The other accessibility rules do not depend on the screen.
+        await judge(t, scene, page, { name: `phone ${name}`, rules: path === COLOURFUL ? 'colours' : 'none' });
+      }
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: 'light' });
-      await page.goto(`${scene.url}/console#/${room}`);
-      await judge(t, scene, page, { name: `desk ${name}`, rules: 'all' });
-      await page.setViewportSize({ width: 360, height: 780 });
-      await page.emulateMedia({ colorScheme: 'dark' });
-      // The other accessibility rules do not depend on the screen.
-      await judge(t, scene, page, { name: `phone ${name}`, rules: room === COLOURFUL ? 'colours' : 'none' });
-    }
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await page.emulateMedia({ colorScheme: 'light' });
-  });
+    },
+  );
 
   await t.test('a key sees its part, and nothing of the rest', async (t) => {
     const { key } = await request('POST', '/api-keys', { name: 'Narrow', permissions: ['plugins:pay:call'] });

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../src/client/client.ts';
 import { lackOf } from '../access.ts';
+import type { CallNews } from '../live.ts';
 import { client, reasonOf } from '../session.ts';
-import { Lines } from './call-log.tsx';
+import { Badge, Note, Time } from './text.tsx';
 
 /** The fields that the form reads from an answer. Answers of failed calls have them, too. */
 interface Answer {
@@ -95,4 +96,40 @@ export function CallForm({ pluginId }: { pluginId: string }) {
 
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'bigint' ? `${inner}` : inner), 2) ?? '';
+}
+
+/** Longer lines are cut. The browser would lay out a megabyte too slowly. */
+const MAX_LINE = 4_000;
+
+/** Shows the outcomes and logs of calls as text, the latest first. */
+export function CallLog({ calls }: { calls: readonly Omit<CallNews, 'plugin_id'>[] }) {
+  if (calls.length === 0) return <Note>No logs yet. New ones appear here.</Note>;
+  return (
+    <ol class="log" aria-label="Calls and logs">
+      {calls.map(({ request_id: id, at, outcome, duration_ms: duration, logs, key_id: keyId }) => (
+        <li key={id}>
+          <p>
+            <Badge state={outcome} /> <Time at={at} />{' '}
+            <span class="quiet">
+              {duration} ms · key {keyId}
+            </span>
+          </p>
+          {logs.length > 0 && <Lines lines={logs} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Lines({ lines }: { lines: readonly { level: string; message: string }[] }) {
+  return (
+    <pre class="lines" tabIndex={0}>
+      {lines.map(({ level, message }, index) => (
+        <span key={index} class={`of-${level}`}>
+          {message.length > MAX_LINE ? `${message.slice(0, MAX_LINE)}… (${message.length} characters)` : message}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
+  );
 }

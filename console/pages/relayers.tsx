@@ -114,7 +114,7 @@ function Narrow({ filter, change }: { filter: typeof NOTHING; change: (filter: t
   );
 }
 
-export function RelayerRoom({ id }: { id: string }) {
+export function RelayerPage({ id }: { id: string }) {
   const relayer = useCall('getRelayer', { path: { id } });
   const status = useCall('getRelayerStatus', { path: { id } });
   const balance = useCall('getRelayerBalance', { path: { id } });

@@ -3,13 +3,11 @@ import type { Schemas } from '../../src/client/api.ts';
 import { type CallNews, listen } from '../live.ts';
 import { isHeld, useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
-import { CallForm } from '../parts/call-form.tsx';
-import { CallLog } from '../parts/call-log.tsx';
-import { PluginPlots } from '../parts/plugin-plots.tsx';
+import { CallForm, CallLog } from '../parts/calls.tsx';
+import { PluginPlots, usageOf } from '../parts/plugin-plots.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, counted, Note, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
-import { usageOf } from '../plugin-usage.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /** Longer than for a single plugin, because the list may have hundreds of entries. */
@@ -109,7 +107,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MB`;
 }
 
-export function PluginRoom({ id }: { id: string }) {
+export function PluginPage({ id }: { id: string }) {
   const plugin = useCall('getPlugin', { path: { id } });
   useEvery(LOOK_EVERY_MS, plugin.reload);
   const earlier = useCall('listPluginLogs', { path: { id }, query: { per_page: 50 } });

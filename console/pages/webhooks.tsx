@@ -1,8 +1,7 @@
 import { useCallback, useState } from 'preact/hooks';
 import { isHeld, useCall, useEvery } from '../load.ts';
 import { Deliveries, LOOK_EVERY_MS } from '../parts/deliveries.tsx';
-import { Older, useParts } from '../parts/older.tsx';
-import { ListOf, Pages, Table } from '../parts/table.tsx';
+import { ListOf, Older, Pages, Table, useParts } from '../parts/table.tsx';
 import { to } from '../place.ts';
 
 export function Webhooks() {
@@ -35,7 +34,7 @@ export function Webhooks() {
 
 const STATES = ['waiting', 'delivered', 'dead', 'dropped'] as const;
 
-export function WebhookRoom({ id }: { id: string }) {
+export function WebhookPage({ id }: { id: string }) {
   const [state, setState] = useState<(typeof STATES)[number] | ''>('');
   const parts = useParts(state);
   const query = { per_page: 50, ...parts.query, ...(state !== '' && { state }) };

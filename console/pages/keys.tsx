@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks';
 import { MASTER_KEY_ID } from '../../src/domain/settings/access.ts';
 import { useCall } from '../load.ts';
 import { Action } from '../parts/action.tsx';
-import { Older, useParts } from '../parts/older.tsx';
-import { ListOf, Pages, Table } from '../parts/table.tsx';
+import { ListOf, Older, Pages, Table, useParts } from '../parts/table.tsx';
 import { Time } from '../parts/text.tsx';
 
 /** Shows the API keys with their permissions, and who changed what. */

@@ -1,21 +1,27 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
 import { ApiError } from '../../src/client/client.ts';
+import type { Alert } from '../alerts.ts';
+import { type Figures, sumsBy } from '../figures.ts';
 import { type CallNews, listen, type TransactionNews } from '../live.ts';
 import { useFigures } from '../live-figures.ts';
 import { type Loaded, useCall, useEvery } from '../load.ts';
-import { Alerts, OldestOpen } from '../parts/alerts.tsx';
 import { Rates } from '../parts/rates.tsx';
-import { Badge, counted, Note, Short, Time } from '../parts/text.tsx';
+import { Badge, counted, durationText, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { causeOf, stateOf } from './relayers.tsx';
 
 const MAX_NEWS = 12;
+
 const LOOK_EVERY_MS = 15_000;
+
 /** As many entries as the service lists at once. */
 const ALL = { query: { per_page: 500 } };
+
 const MAX_NEEDING = 50;
+
 const NEEDING = { query: { state: 'paused,disabled', per_page: MAX_NEEDING } };
+
 /** Only the number of active entries. */
 const FINE = { query: { state: 'active', per_page: 0 } };
 
@@ -160,4 +166,46 @@ function fineText(relayers: Listed, plugins: Listed): string {
   const [seen, all] = [plugins?.data.length ?? 0, plugins?.pagination.total_items ?? 0];
   const some = seen < all ? `${seen} of ` : '';
   return `${counted(relayers?.pagination.total_items ?? 0, 'relayer')} and ${some}${counted(all, 'plugin')} are healthy`;
+}
+
+/** Lists the alerts that will fire if nothing changes. */
+function Alerts({ alerts }: { alerts: readonly Alert[] }) {
+  return (
+    <section aria-labelledby="alerts">
+      <h2 id="alerts">Alerts that would fire</h2>
+      {alerts.length === 0 ? (
+        <Note>None.</Note>
+      ) : (
+        <ul class="list">
+          {alerts.map(({ alert, severity, lasting, text, page, who }) => (
+            <li key={`${alert} ${who}`}>
+              <Badge state={severity} /> {page === undefined ? text : <a href={to(...placeOf(page, who))}>{text}</a>}{' '}
+              <span class="quiet">
+                {alert}, after {lasting} min
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function placeOf(page: string, who: string): string[] {
+  return who === '' || page === 'networks' ? [page] : [page, who];
+}
+
+/** Shows the age of the oldest transaction that has not ended, and its relayer. */
+function OldestOpen({ figures }: { figures: Figures }) {
+  const ages = [...sumsBy(figures.get('isolayer_transactions_oldest_open_age_seconds'), 'relayer_id')];
+  const [oldest] = ages.filter(([, seconds]) => seconds > 0).sort(([, a], [, b]) => b - a);
+  return (
+    <div>
+      <strong>{oldest === undefined ? '—' : durationText(oldest[1] * 1_000)}</strong>
+      <span>
+        oldest open{oldest === undefined ? '' : ', of '}
+        {oldest !== undefined && <a href={to('transactions', oldest[0])}>{oldest[0]}</a>}
+      </span>
+    </div>
+  );
 }

@@ -6,10 +6,9 @@ import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { Attempts } from '../parts/attempts.tsx';
 import { Deliveries } from '../parts/deliveries.tsx';
-import { durationText } from '../parts/duration.ts';
 import { explorerLink } from '../parts/explorer.ts';
 import { ListOf } from '../parts/table.tsx';
-import { Badge, Note, Short, Time } from '../parts/text.tsx';
+import { Badge, durationText, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
 import { fieldOf, hashOf } from './transactions.tsx';
 
@@ -20,7 +19,7 @@ const CANCELABLE = new Set(['pending', 'sent', 'submitted']);
 /** Transactions are polled, because the event stream does not report decisions. */
 const LOOK_EVERY_MS = 4_000;
 
-export function TransactionRoom({ relayerId, id }: { relayerId: string; id: string }) {
+export function TransactionPage({ relayerId, id }: { relayerId: string; id: string }) {
   const path = { id: relayerId, transactionId: id };
   const transaction = useCall('getTransaction', { path });
   const timeline = useCall('getTransactionTimeline', { path });
