@@ -22,9 +22,9 @@ import type { RpcSettings } from '../egress/rpc/json-rpc.ts';
 import { createRpcHttp } from '../egress/rpc/rpc-http.ts';
 import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createWebhookClient } from '../egress/webhook-client.ts';
-import { HistoryKeeper } from '../engine/history-keeper.ts';
-import type { LifeStep } from '../engine/lane/life-steps.ts';
+import type { Checkpoint } from '../engine/lane/lane-step.ts';
 import { Retention } from '../engine/retention.ts';
+import { RollbackDetector } from '../engine/rollback-detector.ts';
 import { createEngine } from '../engine/scheduler.ts';
 import type { EngineTiming } from '../engine/timing.ts';
 import { Outbox } from '../engine/webhooks/outbox.ts';
@@ -41,9 +41,9 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { createPluginHost, type PluginHostDeps } from '../plugin-host/host.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import { createServices } from '../services/create-services.ts';
-import { createTransactionEvents } from '../services/events/transaction-events.ts';
 import { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
+import { createTransactionEvents } from '../services/transaction-events.ts';
 import { declaredUrls, LiveSettings } from '../settings/reconcile/live-settings.ts';
 import { type OpenedSettings, openSettings } from '../settings/reconcile/open-settings.ts';
 import { keyFaults, WaitingRelayers } from '../settings/reconcile/relayer-addresses.ts';
@@ -74,7 +74,7 @@ export interface ServiceParts {
   /** Holds the signing keys. Set it to use another keeper than the key thread. */
   keyHolder?: KeyHolder;
   /** Called at each step of a transaction's life. Tests use it to end the process at a given step. */
-  onStep?: ((step: LifeStep) => void) | undefined;
+  onCheckpoint?: ((step: Checkpoint) => void) | undefined;
   /** The engine's timing; absent: the default. */
   timing?: EngineTiming | undefined;
 }
@@ -255,7 +255,7 @@ async function openStorage({ configuration, dataDir, log, metrics, teardown, dea
   teardown.defer('store', () => bare.close());
   const broken = Promise.withResolvers<Error>();
   const memory = openFolderMemory(dataDir);
-  const history = await HistoryKeeper.open({ store: bare, memory, newId, log, onWentBack: broken.resolve });
+  const history = await RollbackDetector.open({ store: bare, memory, newId, log, onRollback: broken.resolve });
   teardown.defer('history', () => history.close());
   return { keys, store: meteredStore(bare, metrics.store, clock), history, broken: broken.promise };
 }
@@ -362,9 +362,9 @@ function createDriving(
     outbox,
     clock,
     timing,
-    onStep: (step) => {
+    onCheckpoint: (step) => {
       if (step === 'written' || step === 'further-written') history.signed();
-      parts.onStep?.(step);
+      parts.onCheckpoint?.(step);
     },
     metrics: metrics.engine,
     random: Math.random,

@@ -4,10 +4,8 @@ import { join, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ChangeFeed } from '../engine/change-feed.ts';
-import { failUnsigned } from '../engine/fail-unsigned.ts';
-import { beginEpoch } from '../engine/history-keeper.ts';
-import { SpendingBook } from '../engine/lane/attempts/spending-book.ts';
 import { Ledger } from '../engine/lane/ledger.ts';
+import { beginEpoch, failUnsigned } from '../engine/rollback-detector.ts';
 import { Outbox } from '../engine/webhooks/outbox.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -242,7 +240,7 @@ function ledgerOn(store: Store): Ledger {
     feed: new ChangeFeed(() => undefined),
     metrics: createMetrics().engine,
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => undefined, log }),
-    spending: new SpendingBook(chains),
+    chains,
     log,
     // No engine holds this state in memory.
     onDoubt: () => undefined,

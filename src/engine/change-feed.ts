@@ -36,20 +36,20 @@ export class ChangeFeed {
   }
 
   /** Calls the listeners of {@link onAny}: some transaction may have changed. */
-  stir(): void {
+  notifyAny(): void {
     this.#call(this.#ofAny);
   }
 
   /** Calls the transaction's listeners, here and on other instances. */
-  tell(transactionId: string): void {
-    this.hear(transactionId);
+  notify(transactionId: string): void {
+    this.notifyHere(transactionId);
     this.#passOn(transactionId);
   }
 
   /** Calls the transaction's listeners here: another instance changed it. */
-  hear(transactionId: string): void {
+  notifyHere(transactionId: string): void {
     this.#call(this.#listeners.get(transactionId) ?? []);
-    this.stir();
+    this.notifyAny();
   }
 
   #call(listeners: Iterable<{ call: () => void }>): void {

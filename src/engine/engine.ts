@@ -1,5 +1,10 @@
-import type { Parked } from './lane/broadcast-history.ts';
-import type { Unreached } from './relayers/reach.ts';
+import type { BroadcastOutcome } from '../chains/chain-client.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
+import type { DecisionKind } from '../domain/transaction/decision.ts';
+import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import type { ParkedTransaction } from './lane/broadcast-history.ts';
+import type { UnreachedRelayer } from './relayers/reach.ts';
 
 /** Brings stored transactions to their end, lane by lane, and checks relayers. Finds its work in the store. */
 export interface Engine {
@@ -17,9 +22,27 @@ export interface Engine {
   /** Checks a relayer again, because something that its checks depend on has changed. */
   recheck(relayerId: string): void;
   /** The transactions of this instance's lanes that wait for a price, for money, for a budget or for a network. */
-  parked(): Parked[];
+  parked(): ParkedTransaction[];
   /** The relayers whose chain this instance does not reach. */
-  unreached(): Unreached[];
+  unreached(): UnreachedRelayer[];
   /** Finishes the step under way and starts no other. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** What the engine counts. */
+export interface EngineMetrics {
+  /** A transaction was accepted. */
+  accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
+  /** A transaction's change of status was committed. */
+  moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
+  /** A decision about a transaction was made that its status does not show: a dearer attempt, a noop, a filled gap. */
+  decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
+  /** One more attempt of a transaction was signed and stored. */
+  signed(attempt: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;
+  /** An attempt was offered to the nodes. */
+  offered(offer: { networkType: NetworkType; relayerId: string; outcome: BroadcastOutcome['kind'] }): void;
+  /** A step of a lane ended with an unexpected error. */
+  stepFailed(networkType: string): void;
+  /** A check of a relayer ended. */
+  relayerChecked(relayerId: string, healthy: boolean): void;
 }

@@ -2,8 +2,8 @@ import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
-import { Pause } from './pause.ts';
+import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
+import { Pause } from './rounds.ts';
 
 /** The pace of the pruning. Times are in milliseconds. */
 export interface RetentionTiming {
@@ -18,9 +18,9 @@ export interface RetentionTiming {
 /** More than two clocks drift apart within a day while nobody sets either. */
 const MAX_DRIFT_MS = 60_000;
 /** How long the events of transactions are kept, for those who follow them. */
-const TOLD_MS = 3_600_000;
+const EVENTS_KEEP_MS = 3_600_000;
 /** Events of transactions that one commit deletes for each other record. They are found and deleted as one range. */
-const TOLD_PER_RECORD = 10;
+const EVENTS_PER_RECORD = 10;
 const MAX_EVERY_MS = 600_000;
 const MIN_EVERY_MS = 1_000;
 
@@ -53,7 +53,7 @@ export interface RetentionDeps {
 export class Retention {
   readonly #deps: RetentionDeps;
   readonly #timing: RetentionTiming;
-  readonly #leases: LeaseKeeper;
+  readonly #leases: LeaseRegistry;
   readonly #pause = new Pause();
   /**
    * How far the store's clock was ahead of the one that nobody sets, within the last day. Only the smallest lead
@@ -67,7 +67,7 @@ export class Retention {
     const { store, keepMs, elapsed, log } = deps;
     this.#deps = deps;
     this.#timing = deps.timing ?? retentionTiming(keepMs);
-    this.#leases = new LeaseKeeper({ store, elapsed, log });
+    this.#leases = new LeaseRegistry({ store, elapsed, log });
   }
 
   /** Starts the rounds. The first one comes after a pause, so that it does not slow the start. */
@@ -105,13 +105,13 @@ export class Retention {
    */
   async #provedNow(): Promise<{ now: Timestamp; isDoubted: boolean }> {
     const { store, elapsed } = this.#deps;
-    const told = await store.now();
+    const storeNow = await store.now();
     const at = elapsed();
-    const latest = { at, ms: told - at };
+    const latest = { at, ms: storeNow - at };
     const earlier = this.#leads.filter((lead) => at - lead.at < IDEMPOTENCY_KEEP_MS && lead.ms < latest.ms);
     this.#leads = [...earlier, latest];
     const now = Math.floor(at + (earlier[0] ?? latest).ms);
-    return { now, isDoubted: told - now > MAX_DRIFT_MS };
+    return { now, isDoubted: storeNow - now > MAX_DRIFT_MS };
   }
 
   async #round(lease: HeldLease): Promise<void> {
@@ -124,8 +124,10 @@ export class Retention {
     const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
     const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(ended, limit));
-    const told = Math.max(before, now - TOLD_MS);
-    await this.#inBatches(lease, (writer, limit) => writer.pruneTransactionEvents(told, limit * TOLD_PER_RECORD));
+    const eventsBefore = Math.max(before, now - EVENTS_KEEP_MS);
+    await this.#inBatches(lease, (writer, limit) =>
+      writer.pruneTransactionEvents(eventsBefore, limit * EVENTS_PER_RECORD),
+    );
     const audited = await this.#inBatches(lease, (writer, limit) => writer.pruneAudit(now - keepAuditMs, limit));
     // The store judges these values by its own clock alone, so none is deleted while that clock is in doubt.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));

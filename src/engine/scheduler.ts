@@ -8,18 +8,16 @@ import type { Signer } from '../signers/signer.ts';
 import type { Hint } from '../store/hints.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
-import type { Engine } from './engine.ts';
-import type { EngineMetrics } from './engine-metrics.ts';
-import { SpendingBook } from './lane/attempts/spending-book.ts';
-import type { Parked } from './lane/broadcast-history.ts';
+import type { Engine, EngineMetrics } from './engine.ts';
+import type { ParkedTransaction } from './lane/broadcast-history.ts';
 import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane.ts';
+import type { Checkpoint } from './lane/lane-step.ts';
 import { Ledger } from './lane/ledger.ts';
-import type { LifeStep } from './lane/life-steps.ts';
-import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
-import { Pause } from './pause.ts';
-import type { Unreached } from './relayers/reach.ts';
+import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
+import type { UnreachedRelayer } from './relayers/reach.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
-import { SwapRounds } from './swaps/swap-rounds.ts';
+import { Pause } from './rounds.ts';
+import { SwapRounds } from './swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';
 
@@ -42,7 +40,7 @@ export interface EngineDeps {
   newId(): string;
   timing?: EngineTiming | undefined;
   /** Called at each moment of a transaction's life. */
-  onStep?: ((step: LifeStep) => void) | undefined;
+  onCheckpoint?: ((step: Checkpoint) => void) | undefined;
 }
 
 /**
@@ -58,7 +56,7 @@ class Scheduler implements Engine {
   readonly #log: Log;
   readonly #timing: EngineTiming;
   readonly #feed: ChangeFeed;
-  readonly #keeper: LeaseKeeper;
+  readonly #leases: LeaseRegistry;
   readonly #health: RelayerHealth;
   readonly #swaps: SwapRounds;
   readonly #laneDeps: LaneDeps;
@@ -68,14 +66,14 @@ class Scheduler implements Engine {
   readonly #pause = new Pause();
   /** The place of the last transaction that was accepted before the start. */
   #acceptedBefore = 0;
-  #stopHearing: () => void = () => {};
+  #stopListening: () => void = () => {};
   #sweeping: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #closed = false;
 
   constructor(deps: EngineDeps) {
     const { store, chains, connections, signerOf, log, metrics, outbox, clock, random } = deps;
-    const { newId, timing = defaultTiming, onStep = () => {} } = deps;
+    const { newId, timing = defaultTiming, onCheckpoint = () => {} } = deps;
     this.#store = store;
     this.#log = log;
     this.#timing = timing;
@@ -84,9 +82,8 @@ class Scheduler implements Engine {
       (id) => store.hints.send({ topic: 'transaction', id }),
     );
     const elapsed = () => clock.elapsed();
-    const spending = new SpendingBook(chains);
-    const leases = new LeaseKeeper({ store, elapsed, log });
-    this.#keeper = leases;
+    const leases = new LeaseRegistry({ store, elapsed, log });
+    this.#leases = leases;
     this.#health = new RelayerHealth({
       store,
       leases,
@@ -118,13 +115,13 @@ class Scheduler implements Engine {
       origin: (lease, isDoubted) => this.#originOf(lease, isDoubted),
       sources: { store, chains, connections, signerOf },
       leases,
-      ledgerUnder: (lease, onDoubt) => new Ledger(lease, { feed: this.#feed, metrics, outbox, spending, log, onDoubt }),
+      ledgerUnder: (lease, onDoubt) => new Ledger(lease, { feed: this.#feed, metrics, outbox, chains, log, onDoubt }),
       timing,
       random,
       log,
       elapsed,
       newId,
-      passes: onStep,
+      onCheckpoint,
       recheck: (relayerId) => this.recheck(relayerId),
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
@@ -138,14 +135,14 @@ class Scheduler implements Engine {
       this.#origins.set(name, { token, upTo: this.#acceptedBefore });
     }
     if (this.#closed) return;
-    this.#stopHearing = this.#store.hints.listen((heard) => this.#hear(heard));
+    this.#stopListening = this.#store.hints.listen((heard) => this.#onHint(heard));
     this.#sweeping = this.#sweep();
     await this.#health.start();
     this.#swaps.start();
   }
 
   wake(key: string): void {
-    this.#feed.stir();
+    this.#feed.notifyAny();
     if (this.#closed || this.#sweeping === null) return;
     void this.#drive(key).then((outcome) => {
       if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
@@ -167,11 +164,11 @@ class Scheduler implements Engine {
     return this.#feed.onAny(listener);
   }
 
-  parked(): Parked[] {
+  parked(): ParkedTransaction[] {
     return [...this.#lanes.values()].flatMap((lane) => lane.parked);
   }
 
-  unreached(): Unreached[] {
+  unreached(): UnreachedRelayer[] {
     return this.#health.unreached;
   }
 
@@ -182,7 +179,7 @@ class Scheduler implements Engine {
 
   async #end(): Promise<void> {
     this.#closed = true;
-    this.#stopHearing();
+    this.#stopListening();
     this.#pause.end();
     const { watched } = this.#health;
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
@@ -190,23 +187,23 @@ class Scheduler implements Engine {
     const patience = new Pause();
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
-    await this.#keeper.close();
+    await this.#leases.close();
     // Other instances wait for these leases to end. The leases are free now.
     for (const key of this.#lanes.keys()) this.#store.hints.send({ topic: 'lane', id: key });
     for (const id of watched) this.#store.hints.send({ topic: 'relayer', id });
   }
 
-  #hear(heard: Hint | 'missed'): void {
+  #onHint(heard: Hint | 'missed'): void {
     if (heard === 'missed') {
-      this.#feed.stir();
+      this.#feed.notifyAny();
       this.#pause.end();
     } else if (heard.topic === 'transaction') {
-      this.#feed.hear(heard.id);
+      this.#feed.notifyHere(heard.id);
     } else if (heard.topic === 'relayer') {
       this.#health.recheckWatched(heard.id);
     } else if (heard.topic === 'lane') {
-      this.#feed.stir();
-      this.#keeper.askAgain(heard.id);
+      this.#feed.notifyAny();
+      this.#leases.askAgain(heard.id);
       void this.#drive(heard.id);
     }
   }
@@ -251,10 +248,10 @@ class Scheduler implements Engine {
   async #wakeDueLanes(): Promise<number> {
     const { sweepMs, sweepFloorMs } = this.#timing;
     try {
-      this.#letGoOfIdleLanes();
+      this.#releaseIdleLanes();
       const now = await this.#store.now();
       const due = (await this.#store.read.dueLanes(now)).filter((lane) => !this.#health.isAway(lane));
-      const elsewhere = due.map((lane) => this.#keeper.elsewhereMs(lane)).filter((left) => left > 0);
+      const elsewhere = due.map((lane) => this.#leases.elsewhereMs(lane)).filter((left) => left > 0);
       for (const lane of due) void this.#drive(lane);
       // A due lane that is not held elsewhere may rest; it is tried again soon.
       if (elsewhere.length < due.length) return sweepFloorMs;
@@ -268,7 +265,7 @@ class Scheduler implements Engine {
 
   /** The time until something becomes due that this instance may do, in milliseconds. */
   async #nextActionIn(now: number): Promise<number> {
-    if (this.#keeper.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
+    if (this.#leases.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
     const next = await this.#store.read.nextActionAt(now);
     return next === null ? this.#timing.sweepMs : next - now;
   }
@@ -282,7 +279,7 @@ class Scheduler implements Engine {
   }
 
   /** Gives back idle lanes, so that other instances may take them. A lane that is woken later is taken again. */
-  #letGoOfIdleLanes(): void {
+  #releaseIdleLanes(): void {
     const idleBefore = this.#laneDeps.elapsed() - this.#timing.idleMs;
     for (const [key, lane] of this.#lanes) {
       if (lane.idleSince === null || lane.idleSince > idleBefore) continue;

@@ -21,7 +21,7 @@ export interface EngineTiming {
    */
   unprovedMs: number;
   /** The pause between two looks at a transaction for which `unprovedMs` is over. */
-  asideMs: number;
+  unresolvedLookMs: number;
   /** How long every node must refuse bytes because of their content before a noop takes their sequence. */
   refusalMs: number;
   /** The same for words that nobody knows, with which every node turns bytes away. */
@@ -72,7 +72,7 @@ export const defaultTiming: EngineTiming = {
   reofferMs: 20_000,
   poolMs: 1_000,
   unprovedMs: 20_000,
-  asideMs: 25_000,
+  unresolvedLookMs: 25_000,
   refusalMs: 5_000,
   turnedAwayMs: 300_000,
   furtherMs: 5_000,

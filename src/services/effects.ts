@@ -22,32 +22,32 @@ export async function earlierEffect(read: Reader, effect: Effect | undefined): P
 }
 
 /** The result of a write, as a repeat finds it. */
-export interface Made {
+export interface WriteResult {
   outcome: Json;
   transactionId?: string;
 }
 
 /** The result of a write, made now or by an earlier run of the same keyed request. */
-export type Written<T extends Made> = { isRepeat: false; made: T } | { isRepeat: true; made: Made };
+export type OnceResult<T extends WriteResult> = { isRepeat: false; made: T } | { isRepeat: true; made: WriteResult };
 
 /**
  * Runs a write body and records its effect in the same commit. If an earlier run recorded the effect, it writes
  * nothing.
  */
-export async function writeOnce<T extends Made>(
+export async function writeOnce<T extends WriteResult>(
   store: Store,
   effect: Effect | undefined,
   body: (writer: Writer) => Promise<T>,
-): Promise<Written<T>> {
+): Promise<OnceResult<T>> {
   return await store.write((writer) => inWriteOnce(writer, effect, body));
 }
 
 /** Does the same as {@link writeOnce} within a write body. */
-export async function inWriteOnce<T extends Made>(
+export async function inWriteOnce<T extends WriteResult>(
   writer: Writer,
   effect: Effect | undefined,
   body: (writer: Writer) => Promise<T>,
-): Promise<Written<T>> {
+): Promise<OnceResult<T>> {
   const earlier = await earlierEffect(writer, effect);
   if (earlier !== undefined) return { isRepeat: true, made: madeOf(earlier) };
   const made = await body(writer);
@@ -58,7 +58,7 @@ export async function inWriteOnce<T extends Made>(
   return { isRepeat: false, made };
 }
 
-function madeOf({ outcome = null, transactionId }: EarlierEffect): Made {
+function madeOf({ outcome = null, transactionId }: EarlierEffect): WriteResult {
   return transactionId === null ? { outcome } : { outcome, transactionId };
 }
 

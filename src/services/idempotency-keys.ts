@@ -45,7 +45,7 @@ export interface IdempotencyKeysDeps {
 export type KeyedResult = 'first' | 'again' | 'replayed' | 'mismatch' | 'in-progress';
 
 /** The start of a keyed request: it runs now, or it was answered before. */
-export type Begun = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: KeptAnswer & { body: string } };
+export type KeyedStart = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: KeptAnswer & { body: string } };
 
 /** One run of a keyed request. */
 export interface KeyedRun {
@@ -85,7 +85,7 @@ export class IdempotencyKeys {
    * @param isGone whether the client has left, which ends the wait
    * @throws AppError `IDEMPOTENCY_MISMATCH`, `IDEMPOTENCY_RUNNING`, `ANSWER_NOT_KEPT`, `UNAVAILABLE`
    */
-  async begin(request: KeyedRequest, isGone: () => boolean): Promise<Begun> {
+  async begin(request: KeyedRequest, isGone: () => boolean): Promise<KeyedStart> {
     const { store, clock, newId, onBegun = () => {} } = this.#deps;
     const { claimMs, waitMs } = this.#timing;
     const giveUpAt = clock.elapsed() + waitMs;

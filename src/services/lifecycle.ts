@@ -10,7 +10,7 @@ import { stateRefusal } from '../engine/lane/intents.ts';
 import type { Log } from '../observability/log.ts';
 import type { StoredEffect } from '../store/keyed-request.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { noteAsked } from './audit/transaction-audit.ts';
+import { auditRequest } from './audit-records.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
@@ -111,7 +111,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
         throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
       replacement.check(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect, (writer) =>
-        noteAsked(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),
+        auditRequest(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
@@ -124,7 +124,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
       const position = await keep(transaction, { kind: 'cancel' }, effect, (writer) =>
-        noteAsked(writer, by, { action: 'cancel', transaction }),
+        auditRequest(writer, by, { action: 'cancel', transaction }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
@@ -142,7 +142,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
           await store.write(async (writer) => {
             for (const { id, lane } of some) {
               await writer.insertIntent({ transactionId: id, lane, action: { kind: 'cancel' } });
-              await noteAsked(writer, by, { action: 'cancel', transaction: { id, relayerId } });
+              await auditRequest(writer, by, { action: 'cancel', transaction: { id, relayerId } });
             }
           });
           queued.push(...ids);

@@ -26,20 +26,20 @@ export function createRelayersService({ read, relayers, create, remove, update }
   const viewOf = (relayer: Relayer) => relayers.viewOf(relayer);
 
   /** Returns the lane's next sequence, from the chain and the store. Uses the store alone when no endpoint answers. */
-  async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, Told>> {
+  async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, ChainValue>> {
     const { relayer, chain, account } = access;
     if (chain.counter === undefined) return {};
     const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
     // The store is read first. A transaction that gets into a block in between is then counted by the chain.
     const known = lane === null ? null : await read.knownSequence(lane);
-    const counted = await askedOf(access, (client) => nextOf(client, relayer, identity));
+    const counted = await askChain(access, (client) => nextOf(client, relayer, identity));
     const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
     const { statusKey, showsLast = false } = chain.counter;
     return { [statusKey]: next === null ? counted : { value: showsLast ? next - 1n : next } };
   }
 
-  async function balanceOf(access: RelayerAccess, identity: string | undefined): Promise<Told> {
-    return askedOf(access, (client) => client.balance(access.account.address, { identity }));
+  async function balanceOf(access: RelayerAccess, identity: string | undefined): Promise<ChainValue> {
+    return askChain(access, (client) => client.balance(access.account.address, { identity }));
   }
 
   return {
@@ -80,7 +80,7 @@ export function createRelayersService({ read, relayers, create, remove, update }
         last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
         system_disabled: relayer.disabledReason !== null,
         paused: relayer.paused,
-        ...Object.fromEntries(Object.entries(counter).map(([key, told]) => [key, shown(told)])),
+        ...Object.fromEntries(Object.entries(counter).map(([key, value]) => [key, shown(value)])),
         ...unavailable({ balance, ...counter }),
       };
     },
@@ -109,10 +109,10 @@ function nextOf(
 const ASK_MS = 5_000;
 
 /** A value from the chain; null, with the reason, when the chain gives none. */
-type Told = { value: bigint; reason?: never } | { value: null; reason: string };
+type ChainValue = { value: bigint; reason?: never } | { value: null; reason: string };
 
 /** @throws errors that are not the endpoints' fault, such as that the family has no such value */
-async function askedOf(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<Told> {
+async function askChain(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<ChainValue> {
   const asked = async () => ({ value: await ask(access.client()) });
   try {
     const late = { value: null, reason: `no endpoint has answered within ${ASK_MS / 1000} s` };
@@ -123,12 +123,12 @@ async function askedOf(access: RelayerAccess, ask: (client: ChainClient) => Prom
   }
 }
 
-function shown({ value }: Told): string | null {
+function shown({ value }: ChainValue): string | null {
   return value?.toString() ?? null;
 }
 
 /** Returns the reason for each value that is null, by its key; empty when all values are known. */
-function unavailable(told: Readonly<Record<string, Told>>): { unavailable?: Record<string, string> } {
-  const reasons = Object.entries(told).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
+function unavailable(values: Readonly<Record<string, ChainValue>>): { unavailable?: Record<string, string> } {
+  const reasons = Object.entries(values).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
   return reasons.length === 0 ? {} : { unavailable: Object.fromEntries(reasons) };
 }

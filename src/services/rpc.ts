@@ -11,10 +11,10 @@ import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
-import { notePassed } from './audit/signature-audit.ts';
+import { auditPassThrough } from './audit-records.ts';
 import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
+import type { RunOwnCall } from './own-calls.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
-import type { RunOwnCall } from './rpc/own-calls.ts';
 import type { RpcService } from './services.ts';
 
 /** The most calls in one request, as common clients group them. */
@@ -98,7 +98,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     });
     if (acting.length === 0 || actor === undefined) return;
     await store.write(async (writer) => {
-      for (const body of acting) await notePassed(writer, actor, access.relayer.id, body);
+      for (const body of acting) await auditPassThrough(writer, actor, access.relayer.id, body);
     });
   }
 

@@ -6,7 +6,7 @@ import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
-import { noteSigned, type SignedFor } from './audit/signature-audit.ts';
+import { auditSignature, type SignatureRequest } from './audit-records.ts';
 import { answerOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { SigningService } from './services.ts';
@@ -24,12 +24,12 @@ export interface SigningDeps {
 export function createSigningService({ store, relayers, signerOf }: SigningDeps): SigningService {
   /** Signs, and records the caller before the signature is returned. */
   function once(
-    signed: SignedFor,
+    signed: SignatureRequest,
     effect: Effect | undefined,
     by: Actor | undefined,
     act: () => Promise<WireObject>,
   ): Promise<WireObject> {
-    return answerOnce(store, effect, act, (writer) => noteSigned(writer, by, signed));
+    return answerOnce(store, effect, act, (writer) => auditSignature(writer, by, signed));
   }
 
   /**

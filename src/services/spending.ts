@@ -15,7 +15,7 @@ import type { Store, Writer } from '../store/store.ts';
 const FOLDED_AT_ONCE = 500;
 
 /** A transaction that is about to be accepted for a plugin under limits. */
-export interface Asked {
+export interface SpendingRequest {
   chain: Chain;
   relayerId: string;
   transactionId: string;
@@ -29,7 +29,7 @@ export interface SpendingGuard {
    * so that only different instances can collide.
    * @throws AppError `GRANT_EXCEEDED`, `BUDGET_SPENT`; then nothing is written
    */
-  within<T>(spender: Spender | undefined, asked: Asked, write: (reserve: Reserve) => Promise<T>): Promise<T>;
+  within<T>(spender: Spender | undefined, asked: SpendingRequest, write: (reserve: Reserve) => Promise<T>): Promise<T>;
 }
 
 /** Reserves spending in the writer's commit. Does nothing without a budget. */
@@ -54,7 +54,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
   }
 
   async function reserved<T>(
-    { chain }: Asked,
+    { chain }: SpendingRequest,
     reservation: Reservation,
     write: (reserve: Reserve) => Promise<T>,
   ): Promise<T> {
@@ -110,7 +110,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
  * @returns the request's reservation in its budget; undefined without a budget
  * @throws AppError `GRANT_EXCEEDED`
  */
-function reservationOf({ pluginId, caveats }: Spender, asked: Asked): Reservation | undefined {
+function reservationOf({ pluginId, caveats }: Spender, asked: SpendingRequest): Reservation | undefined {
   const { chain, relayerId, transactionId, request } = asked;
   const { spending } = chain;
   if (spending === undefined) {

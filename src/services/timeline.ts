@@ -12,7 +12,7 @@ import { wireTime } from '../domain/wire-time.ts';
 export const TIMELINE_EVENTS = 500;
 
 /** The stored records of a transaction's history. */
-export interface Course {
+export interface TransactionHistory {
   transaction: Transaction;
   attempts: readonly Attempt[];
   decisions: readonly Decision[];
@@ -28,7 +28,7 @@ interface TimelineEvent {
 
 /** Everything that happened to a transaction, oldest first, in the form of the timeline endpoint. */
 export function timelineOf(
-  course: Course,
+  course: TransactionHistory,
   chain: Pick<Chain, 'attemptView' | 'inclusionView' | 'transactionView'>,
 ): WireObject {
   const { transaction } = course;
@@ -56,7 +56,10 @@ export function timelineOf(
  * What the client asked for, where the transaction shows a noop in its place: the fields of its view that the noop
  * changed. Null otherwise.
  */
-function originalOf({ transaction, attempts }: Course, chain: Pick<Chain, 'transactionView'>): WireObject | null {
+function originalOf(
+  { transaction, attempts }: TransactionHistory,
+  chain: Pick<Chain, 'transactionView'>,
+): WireObject | null {
   const asked = attempts.findLast(({ purpose }) => purpose !== 'noop');
   if (transaction.noopEnd === null || asked === undefined) return null;
   if (isDeepStrictEqual(asked.request, transaction.request)) return null;
@@ -84,7 +87,7 @@ function ofDecision({ at, kind, text }: Decision): TimelineEvent {
   return { at, event: 'decided', decision: kind, text };
 }
 
-function ofEnd({ transaction, endedAt }: Course, chain: Pick<Chain, 'inclusionView'>): TimelineEvent[] {
+function ofEnd({ transaction, endedAt }: TransactionHistory, chain: Pick<Chain, 'inclusionView'>): TimelineEvent[] {
   const { status, statusReason, confirmedAt, hash } = transaction;
   const at = endedAt ?? confirmedAt;
   if (!isFinal(status) || at === null) return [];

@@ -9,11 +9,10 @@ import { networkNotReached } from '../domain/relayer/disabled-reason.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import { newTransaction, type Transaction } from '../domain/transaction/transaction.ts';
 import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { EngineMetrics } from '../engine/engine-metrics.ts';
+import type { Engine, EngineMetrics } from '../engine/engine.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
-import { noteAsked } from './audit/transaction-audit.ts';
+import { auditRequest } from './audit-records.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
@@ -174,7 +173,11 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
           if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);
           await writer.insertTransaction(transaction);
-          await noteAsked(writer, by, { action: 'send', transaction, request: { of: access.chain, fields: request } });
+          await auditRequest(writer, by, {
+            action: 'send',
+            transaction,
+            request: { of: access.chain, fields: request },
+          });
           return { outcome: null, transactionId: id };
         }),
       );

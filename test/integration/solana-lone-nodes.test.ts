@@ -82,7 +82,7 @@ t.test(
     const node = await svm.endpoint();
     const scenario = await SolanaScenario.open(t, scene, {
       urls: [node.url],
-      timing: { unprovedMs: 50, asideMs: 200 },
+      timing: { unprovedMs: 50, unresolvedLookMs: 200 },
     });
     const missing = { kind: 'error', code: -32_601, message: 'Method not found' } as const;
     await node.fault({ methods: ['getFirstAvailableBlock', 'minimumLedgerSlot'], act: missing });

@@ -53,7 +53,7 @@ t.test('the other times are those of the engine', (t) => {
   t.equal(defaultTiming.reofferMs, 20_000);
   t.match(guide, /offered again every 20 s/);
   t.equal(defaultTiming.unprovedMs, 20_000);
-  t.equal(defaultTiming.asideMs, 25_000);
+  t.equal(defaultTiming.unresolvedLookMs, 25_000);
   t.match(guide, /after 20 s `status_reason` says why, it is looked for every 25 s/);
   t.equal(defaultTiming.driftMs, 15_000);
   t.match(guide, /asked for it\s+for 15 s/);

@@ -147,7 +147,7 @@ t.test('a low balance that two instances see at the same time is told once', asy
   const outbox = new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log });
   const watches = stores.map((store) => new BalanceWatch({ store, outbox, log }));
   for (let balance = 150n; balance > 130n; balance -= 1n) {
-    for (const watch of watches) watch.seen({ relayer, balance, minBalance: 100n, again: async () => balance });
+    for (const watch of watches) watch.record({ relayer, balance, minBalance: 100n, again: async () => balance });
   }
   await Promise.all(watches.map((watch) => watch.close()));
   t.equal(await stores[0]?.read.waitingEvents(), 1);

@@ -8,17 +8,13 @@ import { laneKey } from '../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
-import { SpendingBook } from '../../src/engine/lane/attempts/spending-book.ts';
-import { ChainClock } from '../../src/engine/lane/chain-clock.ts';
-import { LaneMemory } from '../../src/engine/lane/lane-memory.ts';
-import type { LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
+import type { Engine, EngineMetrics } from '../../src/engine/engine.ts';
+import { ChainClock, LaneMemory } from '../../src/engine/lane/lane-memory.ts';
+import type { Checkpoint, LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
 import { Ledger } from '../../src/engine/lane/ledger.ts';
-import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { OpenTransactions } from '../../src/engine/lane/open-transactions.ts';
 import { Senders } from '../../src/engine/lane/sender.ts';
-import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
+import { LeaseRegistry } from '../../src/engine/lease-registry.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
@@ -49,7 +45,7 @@ export const fastTiming: EngineTiming = {
   reofferMs: 20,
   poolMs: 5,
   unprovedMs: 20,
-  asideMs: 25,
+  unresolvedLookMs: 25,
   refusalMs: 5,
   turnedAwayMs: 50,
   furtherMs: 5,
@@ -116,13 +112,12 @@ export class EngineWorld {
   readonly logLines: string[] = [];
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
   /** The steps of the life of transactions that {@link EngineWorld.step} came to. */
-  readonly reached: LifeStep[] = [];
+  readonly reached: Checkpoint[] = [];
   /** How often a step reported that its picture differs from the store. */
   distrusted = 0;
   /** How often it was reported that events may have been committed. */
   hints = 0;
   readonly outbox: Outbox;
-  readonly spending: SpendingBook;
 
   constructor(store: Store, chain: FakeChain, family: FakeFamily = new FakeFamily()) {
     this.store = store;
@@ -139,7 +134,6 @@ export class EngineWorld {
       },
       log: this.log,
     });
-    this.spending = new SpendingBook(chains);
   }
 
   static async open(
@@ -210,13 +204,14 @@ export class EngineWorld {
     store: Pick<Store, 'write'> = this.store,
     { feed = new ChangeFeed(() => {}), onDoubt = () => {} }: { feed?: ChangeFeed; onDoubt?: () => void } = {},
   ): Ledger {
-    const { metrics, outbox, spending, log } = this;
-    return new Ledger(store, { feed, metrics, outbox, spending, log, onDoubt });
+    const { metrics, outbox, log, family } = this;
+    const chains = new Map([['evm', family] as const]);
+    return new Ledger(store, { feed, metrics, outbox, chains, log, onDoubt });
   }
 
   /** An instance's leases over this world. */
-  leases(store: Pick<Store, 'leases' | 'writeUnder'> = this.store): LeaseKeeper {
-    return new LeaseKeeper({ store, elapsed: () => performance.now(), log: this.log });
+  leases(store: Pick<Store, 'leases' | 'writeUnder'> = this.store): LeaseRegistry {
+    return new LeaseRegistry({ store, elapsed: () => performance.now(), log: this.log });
   }
 
   /** What one step of the relayer's lane works with, as of now. */
@@ -248,7 +243,7 @@ export class EngineWorld {
         elapsed: () => performance.now(),
         chainTime: (ask) => chainClock.at(ask, { elapsed: () => 0, keepMs: 0, log }),
       },
-      life: { isEnding: () => false, distrust, passes: (step) => void this.reached.push(step) },
+      life: { isEnding: () => false, distrust, onCheckpoint: (step) => void this.reached.push(step) },
       recheck: () => {},
       newId: randomUUID,
       timing: { ...fastTiming, ...timing },

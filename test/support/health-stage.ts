@@ -8,7 +8,7 @@ import { fixedNetworks } from '../../src/domain/network.ts';
 import type { DisabledReason, Relayer } from '../../src/domain/relayer/relayer.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
-import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
+import { LeaseRegistry } from '../../src/engine/lease-registry.ts';
 import { RelayerHealth } from '../../src/engine/relayers/relayer-health.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
@@ -59,7 +59,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     random: Math.random,
     settings: { timeoutMs: 2_000, tries: 2, baseDelayMs: 1, maxDelayMs: 2, pauseMs: 600_000 },
   });
-  const leases = new LeaseKeeper({ store, elapsed: () => systemClock.elapsed(), log });
+  const leases = new LeaseRegistry({ store, elapsed: () => systemClock.elapsed(), log });
   const health = new RelayerHealth({
     store,
     leases,

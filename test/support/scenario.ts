@@ -10,7 +10,7 @@ import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
+import type { Checkpoint } from '../../src/engine/lane/lane-step.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
@@ -38,7 +38,7 @@ const PACE: EngineTiming = {
   reofferMs: 300,
   poolMs: 50,
   unprovedMs: 300,
-  asideMs: 200,
+  unresolvedLookMs: 200,
   refusalMs: 100,
   turnedAwayMs: 5_000,
   furtherMs: 40,
@@ -79,7 +79,7 @@ export interface ScenarioGrounds {
 /** What an engine is started with. */
 export interface StartOptions {
   /** The engine dies when a transaction reaches this step. */
-  diesAt?: LifeStep;
+  diesAt?: Checkpoint;
   /** The store as this instance has it. */
   store?: Store;
 }
@@ -191,7 +191,7 @@ export abstract class Scenario {
           return crash.client(client);
         },
       },
-      onStep: (step) => {
+      onCheckpoint: (step) => {
         if (step === diesAt) crash.now();
       },
       timing: this.#timing,

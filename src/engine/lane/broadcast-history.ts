@@ -6,7 +6,7 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 export type ParkCause = 'price' | 'balance' | 'budget' | 'sequence' | 'error' | 'other';
 
 /** A transaction that waits. */
-export interface Parked {
+export interface ParkedTransaction {
   relayerId: string;
   networkType: NetworkType;
   cause: ParkCause;
@@ -28,11 +28,11 @@ interface Entry {
   /** Whether a node is known not to have the transaction, although a node took it or had no room for it before. */
   isMissing: boolean;
   restsUntil: number;
-  parked: Parked | null;
+  parked: ParkedTransaction | null;
   /** Since when the chain shows the sequence as used, but not by which transaction; null while it does not. */
   unprovedSince: number | null;
   /** The kinds of answers that nodes gave to the latest attempt. */
-  told: ReadonlySet<BroadcastOutcome['kind']>;
+  answers: ReadonlySet<BroadcastOutcome['kind']>;
 }
 
 const NEW: Entry = {
@@ -49,7 +49,7 @@ const NEW: Entry = {
   restsUntil: 0,
   parked: null,
   unprovedSince: null,
-  told: new Set(),
+  answers: new Set(),
 };
 
 /**
@@ -68,13 +68,13 @@ export class BroadcastHistory {
 
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
-    this.#change(transactionId, ({ restsUntil, parked, unprovedSince, told }) => ({
+    this.#change(transactionId, ({ restsUntil, parked, unprovedSince, answers }) => ({
       ...NEW,
       acceptedAt: elapsed,
       restsUntil,
       parked,
       unprovedSince,
-      told,
+      answers,
     }));
   }
 
@@ -162,32 +162,32 @@ export class BroadcastHistory {
   }
 
   /** All transactions that wait. */
-  parked(): Parked[] {
+  parked(): ParkedTransaction[] {
     return [...this.#entries.values()].flatMap(({ parked }) => parked ?? []);
   }
 
   /** Notes an answer of nodes to the latest attempt. Returns whether it is the first of its kind. */
   isNews(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
-    const told = this.#entries.get(transactionId)?.told;
-    if (told?.has(outcome) === true) return false;
-    this.#change(transactionId, () => ({ told: new Set([...(told ?? []), outcome]) }));
+    const answers = this.#entries.get(transactionId)?.answers;
+    if (answers?.has(outcome) === true) return false;
+    this.#change(transactionId, () => ({ answers: new Set([...(answers ?? []), outcome]) }));
     return true;
   }
 
   /** Whether nodes have given this answer to the latest attempt. */
-  hasHeard(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
-    return this.#entries.get(transactionId)?.told.has(outcome) ?? false;
+  hasAnswer(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
+    return this.#entries.get(transactionId)?.answers.has(outcome) ?? false;
   }
 
   /** Whether the latest attempt was offered and a node did not take it. */
   wasNotTaken(transactionId: string): boolean {
-    return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
+    return (this.#entries.get(transactionId)?.answers.size ?? 0) > 0;
   }
 
   /** Whether a node has answered that it does not take the latest attempt. No answer does not count. */
   wasTurnedAway(transactionId: string): boolean {
-    const told = this.#entries.get(transactionId)?.told ?? NEW.told;
-    return [...told].some((outcome) => outcome !== 'unknown');
+    const answers = this.#entries.get(transactionId)?.answers ?? NEW.answers;
+    return [...answers].some((outcome) => outcome !== 'unknown');
   }
 
   /** A further attempt was signed. What nodes said of the earlier one does not apply to it. */

@@ -1,10 +1,10 @@
 import type { BroadcastOutcome, ChainClient } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
 import { backOff, nextLook } from '../timing.ts';
-import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
+import { applyToOpen, askAny, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
-import { isOrdered, offerRound } from './offer-round.ts';
 
 /** The result of a round of offers. */
 export interface Offers {
@@ -23,10 +23,10 @@ export async function offer(step: LaneStep): Promise<Offers> {
   const { now: entries, later, blocker } = offerRound(step, due);
   const outcomes = await broadcast(step, entries);
   await offerLower(step, entries, outcomes);
-  step.life.passes('offered');
+  step.life.onCheckpoint('offered');
   const notTaken = await note(step, entries, outcomes);
   await holdBack(step, later, blocker ?? entries.find((entry) => waitsForRoom(step, entry, outcomes)));
-  step.life.passes('noted');
+  step.life.onCheckpoint('noted');
   return { offered: entries.length, notTaken };
 }
 
@@ -38,7 +38,7 @@ function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
   const { id } = entry.transaction;
   const isMissing = step.memory.offers.isMissing(id);
-  if (latest === undefined || latest.deadAt !== null || !isWanted(entry)) return false;
+  if (latest === undefined || latest.deadAt !== null || !mayBeOffered(entry)) return false;
   if (!(isDue(step, entry) || isMissing)) return false;
   return (
     isMissing ||
@@ -98,14 +98,14 @@ async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcome
   if (ahead.length === 0) return;
   const first = ahead[0]?.transaction.sequence ?? null;
   const isLower = ({ transaction: { sequence } }: OpenEntry) => first !== null && sequence !== null && sequence < first;
-  const again = [...unmined(step).filter((entry) => isLower(entry) && isWanted(entry)), ...ahead];
+  const again = [...unmined(step).filter((entry) => isLower(entry) && mayBeOffered(entry)), ...ahead];
   for (const [entry, outcome] of await broadcast(step, again)) {
     if (ahead.includes(entry) || outcomes.has(entry)) outcomes.set(entry, outcome);
   }
 }
 
 /** Whether the latest attempt is to get into a block. For a transaction that is to have no effect, only a noop is. */
-export function isWanted(entry: OpenEntry): boolean {
+export function mayBeOffered(entry: OpenEntry): boolean {
   return entry.transaction.noopEnd === null || latestOf(entry)?.purpose === 'noop';
 }
 
@@ -194,4 +194,88 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
 /** Keeps the reason why a transaction is to have no effect, whatever nodes say of its noop. */
 function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | null): { statusReason?: string | null } {
   return noopEnd === null ? { statusReason } : {};
+}
+
+/**
+ * The most transactions offered at once after nodes had no room. Pools that limit the transactions of an account hold
+ * 16 (reth, geth). If room appears during a round of at most 16, some of it is left for lower sequences.
+ */
+const CROWDED_ROUND = 16;
+
+/** Which of the due transactions are offered now, and which later. */
+export interface OfferRound {
+  now: OpenEntry[];
+  /** The transactions to offer later, lowest sequence first. */
+  later: OpenEntry[];
+  /** The lowest transaction that nodes had no room for and that is not offered now. Those above it wait with it. */
+  blocker: OpenEntry | undefined;
+}
+
+/**
+ * Chooses what to offer now. Once nodes have had no room, few transactions are offered at a time, and none above one
+ * that waits for room. It would take room there and get into no block.
+ */
+export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRound {
+  const isDue = new Set(due);
+  const open = unmined(step);
+  const most = open.some((entry) => lacksRoom(step, entry)) ? CROWDED_ROUND : Number.POSITIVE_INFINITY;
+  const round: OfferRound = { now: [], later: [], blocker: undefined };
+  for (const entry of open) {
+    if (!isDue.has(entry)) {
+      if (lacksRoom(step, entry)) round.blocker ??= entry;
+    } else if (round.now.length < most && (round.blocker === undefined || !isOrdered(entry))) {
+      round.now.push(entry);
+    } else {
+      round.later.push(entry);
+    }
+  }
+  return round;
+}
+
+/** Whether the transaction gets into a block only after lower sequences, and no node has it. */
+export function isOrdered(entry: OpenEntry): boolean {
+  return entry.transaction.anchorKind === 'sequence' && latestOf(entry)?.acceptedAt === null;
+}
+
+function lacksRoom(step: LaneStep, entry: OpenEntry): boolean {
+  return isOrdered(entry) && step.memory.offers.hasAnswer(entry.transaction.id, 'busy');
+}
+
+/**
+ * Marks transactions that a node took and no longer has, so that they are offered again. Pools keep few transactions of
+ * one account (geth 16). Some drop the others without a word, and some lose one. The node's count shows which are
+ * missing. The node is asked after each block that made room, and now and then. At most a batch is marked, lowest
+ * sequences first.
+ */
+export async function markMissing(step: LaneStep): Promise<void> {
+  const { timing } = step;
+  const { pool } = step.memory;
+  if (!pool.isDue(step.clock.elapsed(), timing.poolMs)) return;
+  const waiting = unmined(step).filter((entry) => hasWaited(step, entry));
+  const [lowest] = waiting;
+  if (lowest === undefined) return;
+  const hasRoom = pool.ask(step.clock.elapsed());
+  try {
+    const { client, account } = await step.senders.of(lowest.transaction.relayerId);
+    const count = await askAny(step, client, async (one) =>
+      one.sequences?.next(account.address, chainOfLane(step.key)),
+    );
+    if (count === undefined) return;
+    const isMissing = ({ transaction: { sequence } }: OpenEntry) => sequence !== null && sequence >= count;
+    const missing = waiting.filter((entry) => isMissing(entry) && (hasRoom || isTaken(entry)));
+    for (const { transaction } of missing.slice(0, timing.batch)) step.memory.offers.missing(transaction.id);
+  } catch (error) {
+    step.log.debug({ reason: messageOf(error), lane: step.key }, 'pool not looked at');
+  }
+}
+
+/** Whether a node took the transaction some time ago, or had no room for it. */
+function hasWaited(step: LaneStep, entry: OpenEntry): boolean {
+  const { id } = entry.transaction;
+  if (!isTaken(entry)) return step.memory.offers.hasAnswer(id, 'busy');
+  return step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.poolMs);
+}
+
+function isTaken(entry: OpenEntry): boolean {
+  return latestOf(entry)?.acceptedAt !== null;
 }

@@ -3,9 +3,8 @@ import { messageOf } from '../../domain/errors.ts';
 import { sequenceOf } from '../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { sequenceFigures } from '../sequencing/sequence-figures.ts';
-import type { SequenceFigures } from '../sequencing/sequence-planner.ts';
-import { parked } from './attempts/parking.ts';
+import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
+import { parked } from './attempts/prepare.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
 import { HELD_MS } from './restored-store.ts';
@@ -36,22 +35,22 @@ async function compareOld(step: LaneStep): Promise<void> {
   restored.keep(new Set(old.map(({ id }) => id)));
   if (old.length === 0) return;
   try {
-    await compare(step, await comparedOf(step, old));
+    await compare(step, await candidatesOf(step, old));
   } catch (error) {
     step.log.warn({ reason: messageOf(error), lane: step.key }, 'account not looked through');
   }
   if (restored.isPending) restored.rest(step.clock.elapsed() + 2 * step.timing.retryMs);
 }
 
-interface Compared {
+interface Candidate {
   transaction: Transaction;
   sender: Sender;
   content: string;
 }
 
 /** Those that could have their effect twice. The others are cleared. */
-async function comparedOf(step: LaneStep, old: readonly Transaction[]): Promise<Compared[]> {
-  const compared: Compared[] = [];
+async function candidatesOf(step: LaneStep, old: readonly Transaction[]): Promise<Candidate[]> {
+  const compared: Candidate[] = [];
   const harmless: string[] = [];
   for (const transaction of old) {
     // Without its relayer's network, a transaction waits; the others do not wait for it.
@@ -75,7 +74,7 @@ function contentOf(step: LaneStep, { client, account }: Sender, transaction: Tra
   }
 }
 
-async function compare(step: LaneStep, compared: readonly Compared[]): Promise<void> {
+async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<void> {
   const { restored } = step.memory;
   const [first] = compared;
   if (first === undefined) return;
@@ -120,7 +119,7 @@ function isBeyond({ chain, held }: SequenceFigures, from: bigint | null): boolea
 
 /** Asks the clients of the lane's relayers in turn, until one of them shows all. */
 async function lookWith(
-  compared: readonly Compared[],
+  compared: readonly Candidate[],
   question: Omit<HistoryQuestion, 'account'>,
 ): Promise<HistoryAnswer> {
   const senders = new Map(compared.map(({ sender }) => [sender.client, sender]));
@@ -165,10 +164,10 @@ function hold(step: LaneStep, reason: string): void {
  */
 async function adopt(
   step: LaneStep,
-  compared: readonly Compared[],
+  compared: readonly Candidate[],
   found: readonly PastTransaction[],
   held: ReadonlySet<bigint> = new Set(),
-): Promise<Compared[]> {
+): Promise<Candidate[]> {
   const byContent = Map.groupBy(compared, ({ content }) => content);
   const pairs: { transaction: Transaction; past: PastTransaction }[] = [];
   for (const past of found) {
@@ -182,11 +181,11 @@ async function adopt(
     const [match] = index === -1 ? [] : waiting.splice(index, 1);
     if (match !== undefined) pairs.push({ transaction: match.transaction, past });
   }
-  if (pairs.length > 0) await record(step, pairs);
+  if (pairs.length > 0) await storeAdopted(step, pairs);
   return [...byContent.values()].flat();
 }
 
-async function record(step: LaneStep, pairs: readonly { transaction: Transaction; past: PastTransaction }[]) {
+async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Transaction; past: PastTransaction }[]) {
   const now = step.clock.now();
   const earlier = Map.groupBy(
     await step.read.attempts(...pairs.map(({ transaction }) => transaction.id)),

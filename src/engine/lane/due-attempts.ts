@@ -2,10 +2,19 @@ import type { NewAttempt } from '../../chains/chain-client.ts';
 import type { DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type AttemptOutcome, signAttempts, type Wanted } from './attempts/further-attempts.ts';
-import { ageOf, applyToOpen, isAside, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
+import { type AttemptOutcome, type FurtherAttempt, signAttempts } from './attempts/further-attempts.ts';
+import {
+  ageOf,
+  applyToOpen,
+  hasExpired,
+  isUnresolved,
+  type LaneStep,
+  latestOf,
+  lifetimeOf,
+  observedOf,
+  unmined,
+} from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
-import { hasExpired, lifetimeOf } from './lifetime.ts';
 
 /**
  * Signs the next attempt of each transaction that is in no block and needs one. A transaction that has expired, was
@@ -16,7 +25,7 @@ import { hasExpired, lifetimeOf } from './lifetime.ts';
 export async function signDue(step: LaneStep): Promise<number> {
   await applyToOpen(step, await withdrawals(step));
   const due = await allDue(step);
-  const isBump = ({ attempt }: Wanted) => Number(attempt.purpose === 'bump');
+  const isBump = ({ attempt }: FurtherAttempt) => Number(attempt.purpose === 'bump');
   const batch = due.toSorted((one, other) => isBump(one) - isBump(other)).slice(0, step.timing.batch);
   if (batch.length === 0 || step.life.isEnding()) return 0;
   const outcomes = await signAttempts(step, batch);
@@ -26,7 +35,7 @@ export async function signDue(step: LaneStep): Promise<number> {
 }
 
 /** The change of a transaction whose attempt was not signed, if any. */
-function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOutcome): Change | undefined {
+function unsigned(step: LaneStep, { entry, attempt }: FurtherAttempt, outcome: AttemptOutcome): Change | undefined {
   const { transaction } = entry;
   if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
   // No price would bring the transaction into a block.
@@ -34,7 +43,7 @@ function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOu
     // What nodes refuse once may be taken a moment later. It is offered again until the refusal is believed.
     const { offers } = step.memory;
     const isDoubted =
-      offers.hasHeard(transaction.id, 'refused') &&
+      offers.hasAnswer(transaction.id, 'refused') &&
       !offers.isHopeless(transaction.id, step.clock.elapsed(), step.timing.refusalMs);
     if (attempt.refusal !== undefined && isDoubted) {
       offers.restUntil(transaction.id, step.clock.elapsed() + step.timing.retryMs);
@@ -50,9 +59,9 @@ function unsigned(step: LaneStep, { entry, attempt }: Wanted, outcome: AttemptOu
   return { transaction, set: { statusReason: outcome.reason }, ...(isNew ? { decision } : {}) };
 }
 
-async function allDue(step: LaneStep): Promise<Wanted[]> {
+async function allDue(step: LaneStep): Promise<FurtherAttempt[]> {
   const waiting = waitingForLower(step);
-  const due: Wanted[] = [];
+  const due: FurtherAttempt[] = [];
   for (const entry of unmined(step)) {
     const attempt = await dueOf(step, entry);
     if (attempt === undefined || step.memory.offers.isResting(entry.transaction.id, step.clock.elapsed())) continue;
@@ -72,7 +81,7 @@ function waitingForLower(step: LaneStep): Set<OpenEntry> {
   let [next, isBlocked]: [bigint | null, boolean] = [null, false];
   for (const entry of step.open.bySequence) {
     const { sequence, status } = entry.transaction;
-    if (sequence === null || isAside(step, entry)) continue;
+    if (sequence === null || isUnresolved(step, entry)) continue;
     isBlocked ||= next !== null && sequence > next;
     if (isBlocked) waiting.add(entry);
     isBlocked ||= status !== 'mined' && latestOf(entry)?.acceptedAt === null;

@@ -1,9 +1,9 @@
 import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal, type NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type AttemptOutcome, signAttempts, type Wanted } from './attempts/further-attempts.ts';
+import { type AttemptOutcome, type FurtherAttempt, signAttempts } from './attempts/further-attempts.ts';
 import { canReplace, withdraw } from './due-attempts.ts';
-import { applyToOpen, isAside, type LaneStep, renewedOf } from './lane-step.ts';
+import { applyToOpen, isUnresolved, type LaneStep, renewedOf } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 
 /** The refusal of an intent. It names statuses as the reference does in its messages, for instance `Sent`. */
@@ -22,7 +22,7 @@ export async function carryOut(step: LaneStep, intents: readonly Intent[]): Prom
   let settled = 0;
   for (const round of roundsOf(intents)) {
     if (step.life.isEnding()) break;
-    step.life.passes('intent-read');
+    step.life.onCheckpoint('intent-read');
     settled += await carryOutRound(step, round);
   }
   return settled;
@@ -35,14 +35,14 @@ function roundsOf(intents: readonly Intent[]): Intent[][] {
   return Array.from({ length: most }, (_, round) => byTransaction.flatMap((each) => each[round] ?? []));
 }
 
-const TAKEN_BACK: Readonly<Record<NoopEnd, string>> = {
+const NOOP_REASONS: Readonly<Record<NoopEnd, string>> = {
   canceled: 'the transaction is being canceled',
   expired: 'the transaction has expired',
   failed: 'no node takes the transaction',
 };
 
 /** What is to be done about an intent. */
-type Plan = { change: Change } | { replacement: Wanted } | { refusal: string } | 'later';
+type Plan = { change: Change } | { replacement: FurtherAttempt } | { refusal: string } | 'later';
 type Outcome = 'done' | 'later' | { refusal: string };
 
 async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<number> {
@@ -97,8 +97,9 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
       : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';
     return { change: { ...withdraw(step, transaction, 'canceled', 'canceling', reason), settles } };
   }
-  if (isAside(step, entry)) return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
-  if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.noopEnd]}` };
+  if (isUnresolved(step, entry))
+    return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
+  if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${NOOP_REASONS[transaction.noopEnd]}` };
   if (!(await canReplace(step, entry, 'replace')))
     return { refusal: 'Cannot replace: it is signed, and nothing can take its place' };
   // The time limit of the intent begins now, whether or not the intent is tried.

@@ -1,9 +1,111 @@
+import type { ChainMoment } from '../../chains/chain-client.ts';
+import { messageOf } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
-import { PoolWatch } from '../sequencing/pool-watch.ts';
+import type { Log } from '../../observability/log.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
-import { Ages } from './ages.ts';
 import { BroadcastHistory } from './broadcast-history.ts';
 import { RestoredStore } from './restored-store.ts';
+
+/** The time that a lane's chain tells, cached. */
+export class ChainClock {
+  #read: { at: Timestamp | undefined; until: number } | undefined;
+
+  /**
+   * Returns when the chain's latest block was made; undefined when no node tells. Either result is kept for `keepMs`
+   * milliseconds, so that a node that hangs is not waited for again and again.
+   * @param elapsed by a clock that never goes back
+   */
+  async at(
+    ask: () => Promise<ChainMoment>,
+    { elapsed, keepMs, log }: { elapsed: () => number; keepMs: number; log: Log },
+  ): Promise<Timestamp | undefined> {
+    if (this.#read !== undefined && elapsed() < this.#read.until) return this.#read.at;
+    let at: Timestamp | undefined;
+    try {
+      ({ at } = await ask());
+    } catch (error) {
+      log.debug({ reason: messageOf(error) }, 'chain does not tell its time');
+    }
+    this.#read = { at, until: elapsed() + keepMs };
+    return at;
+  }
+}
+
+/** How many times less often the pool is asked while no block takes a transaction of the lane. */
+const STANDSTILL = 5;
+
+/**
+ * When the lane's transactions were last taken by a block, and when a node was last asked which of them its pool has.
+ * Times are of a clock that never goes back, in milliseconds.
+ */
+export class PoolWatch {
+  #movedAt: number | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #hasRoom = false;
+
+  /** A block took a transaction of the lane, which makes room in the pool. */
+  moved(elapsed: number): void {
+    this.#movedAt = elapsed;
+    this.#hasRoom = true;
+  }
+
+  /** How long nothing of the lane has got into a block; undefined while nothing ever did. */
+  standsFor(elapsed: number): number | undefined {
+    return this.#movedAt === undefined ? undefined : elapsed - this.#movedAt;
+  }
+
+  /** Whether to ask a node now: soon after a block has made room, and otherwise less often. */
+  isDue(elapsed: number, poolMs: number): boolean {
+    const waited = elapsed - this.#askedAt;
+    return waited >= poolMs && (this.#hasRoom || waited >= STANDSTILL * poolMs);
+  }
+
+  /** A node is asked now. Returns whether a block has made room since the last time. */
+  ask(elapsed: number): boolean {
+    const hadRoom = this.#hasRoom;
+    this.#askedAt = elapsed;
+    this.#hasRoom = false;
+    return hadRoom;
+  }
+}
+
+/** Measures ages in milliseconds, by a clock that never goes back and that nobody sets. */
+export class Ages {
+  readonly #known = new Map<string, { at: Timestamp; since: number }>();
+  readonly #watched = new Map<string, number>();
+
+  /**
+   * Returns the age of a date from the store. The first call compares the date with the store's clock. Later calls add
+   * the time that has really passed since then. So nobody waits longer when the store's clock is set back, or shorter
+   * when it is set ahead.
+   * @param now by the store's clock
+   * @param elapsed by the clock that never goes back
+   */
+  of(key: string, at: Timestamp, { now, elapsed }: { now: Timestamp; elapsed: number }): number {
+    const known = this.#known.get(key);
+    if (known?.at === at) return elapsed - known.since;
+    // A date in the future was stored before the clock was set back.
+    const age = Math.max(now - at, 0);
+    this.#known.set(key, { at, since: elapsed - age });
+    return age;
+  }
+
+  /** Returns the time since the first call for the key. It uses no stored date and starts again after a restart. */
+  watched(key: string, elapsed: number): number {
+    const since = this.#watched.get(key) ?? elapsed;
+    this.#watched.set(key, since);
+    return elapsed - since;
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#watched.delete(key);
+  }
+
+  get size(): number {
+    return new Set([...this.#known.keys(), ...this.#watched.keys()]).size;
+  }
+}
 
 /** What a lane keeps from step to step outside the store. Losing it costs only time and repeated offers. */
 export class LaneMemory {

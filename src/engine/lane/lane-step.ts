@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, ChainMoment, ObservedEntry } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { isDueAt } from '../../domain/transaction/lane.ts';
+import { chainOfLane, isDueAt } from '../../domain/transaction/lane.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
@@ -9,9 +9,41 @@ import type { Reader } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
-import type { LifeStep } from './life-steps.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 import type { Sender, Senders } from './sender.ts';
+
+/**
+ * The moments in a transaction's life, in their usual order. Something lasting happens between each two. When the
+ * process ends at any of them, no accepted transaction may be lost or doubled.
+ */
+export const CHECKPOINTS = [
+  /** The lane has found the transaction. */
+  'found',
+  /** Its price is known; nothing is stored yet. */
+  'priced',
+  /** Its sequence is chosen, nothing signed. */
+  'reserved',
+  /** Signed bytes exist in memory only. */
+  'signed',
+  /** The bytes are on disk; no node has them. */
+  'written',
+  /** A node has answered; the answer is not on disk. */
+  'offered',
+  /** What nodes answered is on disk. */
+  'noted',
+  /** An intent of the client was read and is not yet carried out. */
+  'intent-read',
+  /** A further attempt is signed, in memory only. */
+  'further-signed',
+  /** A further attempt is on disk; no node has it. */
+  'further-written',
+  /** The chain was asked; what it showed is not on disk. */
+  'observed',
+  /** What the chain showed is on disk. */
+  'settled',
+] as const;
+
+export type Checkpoint = (typeof CHECKPOINTS)[number];
 
 /** What one step of a lane works with. */
 export interface LaneStep {
@@ -61,13 +93,13 @@ export interface StepLife {
   /** Notes that `open` may not match the store. The step ends, and the next one reads the open transactions again. */
   distrust(): void;
   /** Called at each moment of a transaction's life. */
-  passes(moment: LifeStep): void;
+  onCheckpoint(moment: Checkpoint): void;
 }
 
 /** The open transactions that are in no block but still can be, by sequence. */
 export function unmined(step: LaneStep): OpenEntry[] {
   const isSigned = ({ transaction: { status } }: OpenEntry) => status === 'sent' || status === 'submitted';
-  return step.open.bySequence.filter((entry) => isSigned(entry) && !isAside(step, entry));
+  return step.open.bySequence.filter((entry) => isSigned(entry) && !isUnresolved(step, entry));
 }
 
 /**
@@ -75,7 +107,7 @@ export function unmined(step: LaneStep): OpenEntry[] {
  * own attempts may have used it, so it stays open. But no offer and no further attempt can change anything, and nothing
  * else waits for it.
  */
-export function isAside({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
+export function isUnresolved({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
   return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);
 }
 
@@ -181,4 +213,30 @@ export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
 /** Whether the engine has to look at the transaction now. */
 export function isDue(step: LaneStep, { transaction }: OpenEntry): boolean {
   return isDueAt(transaction.nextActionAt, step.clock.now());
+}
+
+/**
+ * Whether a transaction has expired: its own time is over or, if it has none, the lifetime that its chain sets. The
+ * store's clock alone ends nothing, because a clock can be wrong for a moment and an end is final. A second proof is
+ * needed. Either the chain has made a block since the end, or this process has watched the transaction for its whole
+ * lifetime, by a clock that nobody sets. The latter also works where no block is made or no node answers.
+ */
+export async function hasExpired(step: LaneStep, transaction: Transaction): Promise<boolean> {
+  const { id, relayerId, validUntil, createdAt } = transaction;
+  const watched = step.memory.ages.watched(id, step.clock.elapsed());
+  // A missing relayer is reported where it is needed. Here it must not stop the rest of the lane.
+  const sender = await step.senders.of(relayerId).catch(() => undefined);
+  const endsAt = validUntil ?? (sender && createdAt + sender.chain.pace.lifetimeMs);
+  if (endsAt === undefined || endsAt > step.clock.now()) return false;
+  return watched >= endsAt - createdAt || (sender !== undefined && (await hasChainPassed(step, sender, endsAt)));
+}
+
+async function hasChainPassed(step: LaneStep, { client }: Sender, end: Timestamp): Promise<boolean> {
+  const at = await step.clock.chainTime(() => askAny(step, client, (one) => one.moment(chainOfLane(step.key))));
+  return at !== undefined && at >= end;
+}
+
+/** What ended, for `status_reason`. */
+export function lifetimeOf({ validUntil }: Transaction): string {
+  return validUntil === null ? 'Its lifetime passed' : 'valid_until passed';
 }

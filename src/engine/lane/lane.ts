@@ -2,28 +2,24 @@ import type { Chain } from '../../chains/chain.ts';
 import type { Release } from '../../domain/history.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { livingOf } from '../../domain/transaction/attempt.ts';
-import { familyOfLane } from '../../domain/transaction/lane.ts';
+import { chainOfLane, familyOfLane, laneKey } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';
+import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { fillGaps } from '../sequencing/gaps.ts';
-import { markMissing } from '../sequencing/missing.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
-import { takeUp } from './attempts/sign-pending.ts';
-import { isWanted, offer } from './broadcast.ts';
-import type { Parked } from './broadcast-history.ts';
-import { ChainClock } from './chain-clock.ts';
+import { signPending } from './attempts/sign-pending.ts';
+import { markMissing, mayBeOffered, offer } from './broadcast.ts';
+import type { ParkedTransaction } from './broadcast-history.ts';
 import { compareRestored, withoutUnchecked } from './compare-restored.ts';
 import { signDue } from './due-attempts.ts';
 import { carryOut } from './intents.ts';
-import { LaneMemory } from './lane-memory.ts';
-import { isAside, isDue, type LaneStep, unmined } from './lane-step.ts';
-import type { Ledger, OpenEntry } from './ledger.ts';
-import type { LifeStep } from './life-steps.ts';
-import { look } from './observe.ts';
+import { ChainClock, LaneMemory } from './lane-memory.ts';
+import { applyToOpen, type Checkpoint, isDue, isUnresolved, type LaneStep, unmined } from './lane-step.ts';
+import type { Change, Ledger, OpenEntry } from './ledger.ts';
+import { observe } from './observe.ts';
 import { OpenTransactions } from './open-transactions.ts';
-import { leaveRestartedChain } from './restarted-chain.ts';
 import { RestoredStore } from './restored-store.ts';
 import { type SenderSources, Senders } from './sender.ts';
 
@@ -31,14 +27,14 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Called at each moment of a transaction's life. */
-  passes(moment: LifeStep): void;
+  onCheckpoint(moment: Checkpoint): void;
   store: Store;
   /**
    * What a restored store may hold in the lane that begins with this lease.
    * @param isDoubted the lane has begun already, and a commit's outcome is unknown. Undefined: the store is still the same
    */
   origin(lease: HeldLease, isDoubted: boolean): Promise<LaneOrigin | undefined>;
-  leases: Pick<LeaseKeeper, 'hold'>;
+  leases: Pick<LeaseRegistry, 'hold'>;
   /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link StepLife.distrust}. */
   ledgerUnder(lease: HeldLease, onDoubt: () => void): Ledger;
   sources: SenderSources;
@@ -112,7 +108,7 @@ export class Lane {
   }
 
   /** The lane's waiting transactions, as far as they are known; none when another instance has the lane. */
-  get parked(): Parked[] {
+  get parked(): ParkedTransaction[] {
     return this.#lease?.isLive() === true ? this.#memory.offers.parked() : [];
   }
 
@@ -184,7 +180,7 @@ export class Lane {
     const signed = open.map(({ transaction }) => transaction);
     if ((await leaveRestartedChain(step, signed)) > 0) return true;
     const placed = open.filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
-    await look(step, placed);
+    await observe(step, placed);
     await compareRestored(step);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
@@ -197,14 +193,14 @@ export class Lane {
     }
     const pending = await withoutUnchecked(step, due);
     if ((await leaveRestartedChain(step, pending)) > 0) return true;
-    if (pending.length > 0) step.life.passes('found');
+    if (pending.length > 0) step.life.onCheckpoint('found');
     const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
     const further = (await signDue(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     await markMissing(step);
     // Offers one batch while the next is priced and signed. The next step offers what is signed here.
-    const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
-    await look(step, notTaken);
+    const { offered, notTaken } = await bothDone(offer(step), signPending(step, pending));
+    await observe(step, notTaken);
 
     const moved = placed.length + settled + pending.length + further + offered > 0;
     const lookMs = step.senders.lookMs ?? timing.lookMs;
@@ -229,7 +225,7 @@ export class Lane {
   }
 
   async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
-    const { store, sources, random, log, ledgerUnder, elapsed, newId, passes } = this.#deps;
+    const { store, sources, random, log, ledgerUnder, elapsed, newId, onCheckpoint } = this.#deps;
     const began = elapsed();
     if (this.#open === null) {
       const open = await OpenTransactions.read(store.read, this.#key);
@@ -264,7 +260,7 @@ export class Lane {
         elapsed,
         chainTime: (ask) => this.#chainClock.at(ask, { elapsed, keepMs: timing.momentMs, log }),
       },
-      life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, passes },
+      life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, onCheckpoint },
       recheck: this.#deps.recheck,
       newId,
       timing,
@@ -279,7 +275,7 @@ export class Lane {
  * the last two cases only the chain can show its end, even if no node is known to have it.
  */
 function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
-  return isPlaced(entry) || isAside(step, entry) || !isWanted(entry);
+  return isPlaced(entry) || isUnresolved(step, entry) || !mayBeOffered(entry);
 }
 
 /** Whether nodes did not take the transaction, perhaps because a lower sequence is missing, and it is due again. */
@@ -314,4 +310,45 @@ function chainOf(key: string, { sources }: LaneDeps): Chain {
   const chain = sources.chains.get(familyOfLane(key));
   if (chain === undefined) throw new Error(`No chain family of lane ${key}`);
   return chain;
+}
+
+const REASON = 'The chain was started anew: what was signed for the earlier one is not sent to it';
+
+/**
+ * Handles a development chain that was started anew. Ends transactions that were signed for the earlier chain, and
+ * moves unsigned ones to the account's lane on the new one.
+ * @param transactions of the lane
+ * @returns how many were ended or moved
+ */
+export async function leaveRestartedChain(step: LaneStep, transactions: readonly Transaction[]): Promise<number> {
+  const identity = chainOfLane(step.key);
+  if (step.chain.restartable?.(identity) === undefined) return 0;
+  const lanes = new Map<string, string | undefined>();
+  for (const transaction of transactions) {
+    const { relayerId } = transaction;
+    if (!lanes.has(relayerId)) lanes.set(relayerId, await currentLane(step, transaction, identity));
+  }
+  const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;
+  const changes = transactions.flatMap((transaction): Change[] => {
+    const lane = lanes.get(transaction.relayerId);
+    if (lane === undefined) return [];
+    return [{ transaction, set: transaction.status === 'pending' ? { lane } : failed }];
+  });
+  await applyToOpen(step, changes);
+  return changes.length;
+}
+
+/**
+ * The account's lane on the chain that the relayer's network serves now; undefined when it is still this lane, or not
+ * known.
+ */
+async function currentLane(
+  step: LaneStep,
+  { relayerId, networkType }: Transaction,
+  identity: string,
+): Promise<string | undefined> {
+  const sender = await step.senders.of(relayerId).catch(() => undefined);
+  if (sender === undefined) return undefined;
+  const pinned = await step.read.chainIdentity(networkType, sender.relayer.network);
+  return pinned === undefined || pinned === identity ? undefined : laneKey(networkType, pinned, sender.account.address);
 }

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Chain } from '../../chains/chain.ts';
 import type { BroadcastOutcome } from '../../chains/chain-client.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Decision, DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Timestamp, Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
@@ -7,9 +9,8 @@ import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SpendingRaise, Store, Writer } from '../../store/store.ts';
 import type { ChangeFeed } from '../change-feed.ts';
-import type { EngineMetrics } from '../engine-metrics.ts';
+import type { EngineMetrics } from '../engine.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
-import type { FeeRefusal, SpendingBook } from './attempts/spending-book.ts';
 
 /** A transaction that is signed, with every attempt, by ordinal. */
 export interface OpenEntry {
@@ -46,12 +47,18 @@ export interface SignedAttempt extends Omit<Change, 'accepted'> {
   remark?: string | undefined;
 }
 
+/** Why an attempt is not signed now. */
+interface FeeRefusal {
+  transactionId: string;
+  reason: string;
+}
+
 export interface LedgerDeps {
   feed: ChangeFeed;
   metrics: EngineMetrics;
   /** Takes the events that webhooks tell. */
   outbox: Outbox;
-  spending: SpendingBook;
+  chains: ReadonlyMap<NetworkType, Chain>;
   log: Log;
   /**
    * Called when the store may hold other transactions than the caller knows. Either a write failed and it is unknown
@@ -67,7 +74,7 @@ const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 
 const ROUTINE: ReadonlySet<DecisionKind> = new Set(['mined']);
 
 /** Decisions that webhooks tell although the status stays. */
-const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'canceling', 'replaced', 'noop-signed']);
+const WEBHOOK_DECISIONS: ReadonlySet<DecisionKind> = new Set(['canceled', 'canceling', 'replaced', 'noop-signed']);
 
 /**
  * The only way in which the engine changes transactions. Commits each change together with its webhook events, then
@@ -96,11 +103,14 @@ export class Ledger {
       for (const change of changes) {
         const { transaction, accepted, died, first } = change;
         if (
-          await writer.updateTransaction(transaction.id, transaction.status, { ...news(change), ...freedKey(change) })
+          await writer.updateTransaction(transaction.id, transaction.status, {
+            ...changedFields(change),
+            ...freedKey(change),
+          })
         ) {
           applied.push(change);
           if (first !== undefined) await writer.insertTransaction(first);
-          await note(writer, change);
+          await storeDecision(writer, change);
         }
         if (accepted !== undefined) {
           await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted);
@@ -108,8 +118,8 @@ export class Ledger {
         for (const ordinal of died?.ordinals ?? []) await writer.attemptDied(transaction.id, ordinal, died?.at ?? 0);
       }
       await settleSequences(writer, applied);
-      await this.#deps.outbox.transactionsMoved(writer, toldBy(applied));
-      await this.#deps.spending.moved(writer, movedBy(applied));
+      await this.#deps.outbox.transactionsMoved(writer, forWebhooks(applied));
+      await settleSpending(writer, movedBy(applied), this.#deps.chains);
       return applied;
     });
     const now = this.#tell(done);
@@ -133,10 +143,10 @@ export class Ledger {
             throw new StaleTransaction();
           }
           await writer.insertAttempt(attempt);
-          await note(writer, one);
+          await storeDecision(writer, one);
           if (one.remark !== undefined) await writer.insertDecision(transaction.id, fallback(one.remark));
         }
-        await this.#deps.outbox.transactionsMoved(writer, toldBy(signed));
+        await this.#deps.outbox.transactionsMoved(writer, forWebhooks(signed));
       });
     } catch (error) {
       if (error instanceof StaleTransaction) {
@@ -157,7 +167,17 @@ export class Ledger {
    * Reserves in plugins' budgets what attempts can take, before they are signed. Returns those that must not be signed.
    */
   async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
-    return await this.#write((writer) => this.#deps.spending.raise(writer, asks));
+    return await this.#write(async (writer) => {
+      const refusals: FeeRefusal[] = [];
+      for (const ask of asks) {
+        const shortage = await writer.raiseSpending(ask);
+        if (shortage === undefined) continue;
+        const { rule, asked, limit, remaining, pluginId } = shortage;
+        const reason = `Plugin ${pluginId} has ${remaining} left of ${rule} ${limit}, and the fee can be ${asked} more`;
+        refusals.push({ transactionId: ask.transactionId, reason });
+      }
+      return refusals;
+    });
   }
 
   /** Stores that intents cannot be carried out, and why. Their transactions stay as they are. */
@@ -166,7 +186,7 @@ export class Ledger {
     await this.#write(async (writer) => {
       for (const { position, refusal } of intents) await writer.settleIntent(position, refusal);
     });
-    for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
+    for (const { transactionId } of intents) this.#deps.feed.notify(transactionId);
   }
 
   /** Keeps where the comparison of a lane's old transactions begins ({@link Writer.putRestoredFrom}). */
@@ -198,7 +218,7 @@ export class Ledger {
         this.#moved({ ...transaction, ...set });
       }
       if (decision !== undefined) this.#decided(transaction, decision);
-      this.#deps.feed.tell(id);
+      this.#deps.feed.notify(id);
     }
     this.#deps.outbox.committed();
     return now;
@@ -221,7 +241,7 @@ function fallback(text: string): Omit<Decision, 'at'> {
   return { kind: 'fallback', text };
 }
 
-async function note(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {
+async function storeDecision(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {
   if (decision !== undefined) await writer.insertDecision(transaction.id, decision);
   if (settles !== undefined) await writer.settleIntent(settles, null);
 }
@@ -230,7 +250,7 @@ async function note(writer: Writer, { transaction, decision, settles }: Omit<Cha
  * Leaves out a hash and fields that the transaction has already. Each look at the chain finds them again, and nobody
  * needs to be told.
  */
-function news({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
+function changedFields({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
   const { hash, fields, ...others } = set;
   const isSameHash = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
   return {
@@ -255,6 +275,19 @@ async function settleSequences(writer: Writer, changes: readonly Change[]): Prom
   for (const [lane, sequence] of highest) await writer.settleSequence(lane, sequence);
 }
 
+/** Records in plugins' budgets what transactions that are final now really took. */
+async function settleSpending(
+  writer: Writer,
+  transactions: readonly Transaction[],
+  chains: ReadonlyMap<NetworkType, Chain>,
+): Promise<void> {
+  const ended = transactions.flatMap((transaction) => {
+    const spent = chains.get(transaction.networkType)?.spending?.spentBy(transaction);
+    return spent === undefined || !isFinal(transaction.status) ? [] : [{ ...spent, transactionId: transaction.id }];
+  });
+  if (ended.length > 0) await writer.settleSpending(ended);
+}
+
 /** The transactions whose status changes, as they are after the change. */
 function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Transaction[] {
   return changes
@@ -263,12 +296,12 @@ function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Trans
 }
 
 /** The transactions that webhooks tell of, as they are after the change. */
-function toldBy(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
+function forWebhooks(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
   return changes
     .filter(
       ({ transaction, set, decision }) =>
         (set.status !== undefined && set.status !== transaction.status) ||
-        (decision !== undefined && TOLD.has(decision.kind)),
+        (decision !== undefined && WEBHOOK_DECISIONS.has(decision.kind)),
     )
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }

@@ -7,7 +7,7 @@ import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import { isDueAt } from '../../domain/transaction/lane.ts';
 import type { Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
 import { nextLook } from '../timing.ts';
-import { applyToOpen, askAny, isAside, type LaneStep, latestOf, observedOf } from './lane-step.ts';
+import { applyToOpen, askAny, isUnresolved, type LaneStep, latestOf, observedOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 
 type Included = Extract<Observation, { kind: 'included' }>;
@@ -16,7 +16,7 @@ type Included = Extract<Observation, { kind: 'included' }>;
  * Looks on the chain for every attempt of the given transactions, with one question for each network client. Brings the
  * transactions to the state that the chain shows.
  */
-export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
+export async function observe(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const groups = new Map<ChainClient, { chain: Chain; entries: ObservedEntry[] }>();
   const unreachable: Change[] = [];
@@ -33,14 +33,14 @@ export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promi
     }
   }
   const changes = await Promise.all(
-    [...groups].map(([client, { chain, entries }]) => lookThrough(step, chain, client, entries)),
+    [...groups].map(([client, { chain, entries }]) => observeWith(step, chain, client, entries)),
   );
-  step.life.passes('observed');
+  step.life.onCheckpoint('observed');
   await applyToOpen(step, [...unreachable, ...changes.flat()]);
-  step.life.passes('settled');
+  step.life.onCheckpoint('settled');
 }
 
-async function lookThrough(
+async function observeWith(
   step: LaneStep,
   chain: Chain,
   client: ChainClient,
@@ -62,14 +62,14 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
   const { transaction } = entry;
   switch (observation.kind) {
     case 'open':
-      if (transaction.status === 'mined') return takeBack(step, chain, entry);
-      if (observation.reason !== undefined) return leaveOpen(step, entry, observation.reason);
-      return lapse(step, chain, entry, new Set(observation.dead));
+      if (transaction.status === 'mined') return reopen(step, chain, entry);
+      if (observation.reason !== undefined) return keepOpen(step, entry, observation.reason);
+      return expireAttempts(step, chain, entry, new Set(observation.dead));
     case 'dead':
       // A mined transaction first goes back to `submitted`, from where it can be signed again. The next look finds it
       // dead once more.
-      if (transaction.status === 'mined') return takeBack(step, chain, entry);
-      return bury(step, chain, entry, observation);
+      if (transaction.status === 'mined') return reopen(step, chain, entry);
+      return markDead(step, chain, entry, observation);
     case 'included':
       return include(step, chain, entry, observation);
     default:
@@ -96,7 +96,7 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
   return { transaction, set: { nextActionAt: silent ? now : nextLook(now, now - quiet, step.timing) } };
 }
 
-function waitOn(step: LaneStep, transaction: Transaction): Change {
+function reschedule(step: LaneStep, transaction: Transaction): Change {
   step.memory.offers.freed(transaction.id);
   return lookAgain(step, transaction);
 }
@@ -106,17 +106,17 @@ function waitOn(step: LaneStep, transaction: Transaction): Change {
  * One of its own attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an
  * endpoint only lags, and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
-function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
+function keepOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
   const { transaction } = entry;
   step.memory.offers.unproved(transaction.id, step.clock.elapsed());
-  if (!isAside(step, entry)) return lookAgain(step, transaction);
+  if (!isUnresolved(step, entry)) return lookAgain(step, transaction);
   const isNew = step.memory.offers.park(transaction, 'sequence', step.clock.elapsed());
   if (isNew) step.log.warn({ transaction: transaction.id, lane: step.key, reason }, 'how it ended is not proved');
-  const told = transaction.noopEnd === null ? { statusReason: reason } : {};
+  const why = transaction.noopEnd === null ? { statusReason: reason } : {};
   const decision = { kind: 'parked', text: reason } as const;
   return {
     transaction,
-    set: { ...told, nextActionAt: step.clock.now() + step.timing.asideMs },
+    set: { ...why, nextActionAt: step.clock.now() + step.timing.unresolvedLookMs },
     ...(isNew && { decision }),
   };
 }
@@ -125,7 +125,7 @@ function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
  * Handles a reorganisation that removed the transaction's block. The bytes are offered again at once, and the latest
  * attempt stands for the transaction again.
  */
-function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
+function reopen(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
   step.memory.offers.forget(transaction.id);
@@ -143,13 +143,13 @@ function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
 }
 
 /** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
-function lapse(step: LaneStep, chain: Chain, entry: OpenEntry, dead: ReadonlySet<number>): Change {
+function expireAttempts(step: LaneStep, chain: Chain, entry: OpenEntry, dead: ReadonlySet<number>): Change {
   const died = livingOf(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
-  if (died.length === 0) return waitOn(step, entry.transaction);
+  if (died.length === 0) return reschedule(step, entry.transaction);
   const isLiving = died.length < livingOf(entry.attempts).length;
-  if (!isLiving) return bury(step, chain, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
+  if (!isLiving) return markDead(step, chain, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
   const ordinals = died.map(({ ordinal }) => ordinal);
-  return { ...waitOn(step, entry.transaction), died: { ordinals, at: step.clock.now() } };
+  return { ...reschedule(step, entry.transaction), died: { ordinals, at: step.clock.now() } };
 }
 
 /**
@@ -157,7 +157,7 @@ function lapse(step: LaneStep, chain: Chain, entry: OpenEntry, dead: ReadonlySet
  * service signs becomes pending again, to be signed under another anchor. One that others have signed as well ends,
  * because the service alone cannot sign it again.
  */
-function bury(
+function markDead(
   step: LaneStep,
   chain: Chain,
   { transaction, attempts }: OpenEntry,
@@ -186,8 +186,13 @@ function bury(
     return { transaction, set, died, decision };
   }
   const status = noopEnd ?? (anchor === 'used' ? 'failed' : 'expired');
-  const told = noopEnd === null ? reason : statusReason;
-  return { transaction, set: { status, statusReason: told, ...free, nextActionAt: null }, died, decision };
+
+  return {
+    transaction,
+    set: { status, statusReason: noopEnd === null ? reason : statusReason, ...free, nextActionAt: null },
+    died,
+    decision,
+  };
 }
 
 function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEntry, observation: Included): Change {

@@ -11,7 +11,7 @@ export interface BalanceWatchDeps {
 }
 
 /** What a check saw of an account. */
-export interface SeenBalance {
+export interface BalanceReading {
   relayer: Relayer;
   balance: bigint;
   /** The balance that the relayer's policy keeps on the account. */
@@ -38,7 +38,7 @@ export class BalanceWatch {
   }
 
   /** Notes a balance in the background. */
-  seen(seen: SeenBalance): void {
+  record(seen: BalanceReading): void {
     const noting = this.#note(seen)
       .catch((error: unknown) => {
         this.#deps.log.debug({ relayer: seen.relayer.id, cause: messageOf(error) }, 'balance not noted');
@@ -52,7 +52,7 @@ export class BalanceWatch {
     await Promise.all(this.#underWay);
   }
 
-  async #note({ relayer: { id }, balance: first, minBalance, again }: SeenBalance): Promise<void> {
+  async #note({ relayer: { id }, balance: first, minBalance, again }: BalanceReading): Promise<void> {
     const { store, outbox, log } = this.#deps;
     const threshold = minBalance * LOW_BALANCE_FACTOR;
     const known = await store.read.relayerBalance(id);

@@ -1,9 +1,9 @@
 import type { Log } from '../../observability/log.ts';
 import type { Instances } from '../../store/instances.ts';
-import { Pause } from '../pause.ts';
+import { Pause } from '../rounds.ts';
 
 /** A relayer whose chain this instance does not reach. */
-export interface Unreached {
+export interface UnreachedRelayer {
   relayerId: string;
   network: string;
   /** The latest cause. */
@@ -36,7 +36,7 @@ const WORDS_PER_LIFE = 4;
  */
 export class Reach {
   readonly #deps: ReachDeps;
-  readonly #mine = new Map<string, Omit<Unreached, 'relayerId' | 'isElsewhere'>>();
+  readonly #mine = new Map<string, Omit<UnreachedRelayer, 'relayerId' | 'isElsewhere'>>();
   #others: readonly ReadonlySet<string>[] = [];
   /** When another instance's doubt was last raised here, by relayer. */
   readonly #raised = new Map<string, number>();
@@ -52,7 +52,7 @@ export class Reach {
   async start(): Promise<void> {
     const { instances } = this.#deps;
     if (instances === null || this.#closed || this.#running !== null) return;
-    const first = this.#hear();
+    const first = this.#refresh();
     this.#running = first.then(() => this.#run(instances));
     await first;
   }
@@ -73,7 +73,7 @@ export class Reach {
    */
   async lost(relayerId: string, seen: { network: string; cause: string }): Promise<boolean> {
     this.#mine.set(relayerId, seen);
-    this.#others = await this.#say();
+    this.#others = await this.#report();
     return !this.#isElsewhere(relayerId);
   }
 
@@ -101,7 +101,7 @@ export class Reach {
     return this.#deps.instances !== null;
   }
 
-  get unreached(): Unreached[] {
+  get unreached(): UnreachedRelayer[] {
     return [...this.#mine].map(([relayerId, seen]) => ({
       relayerId,
       ...seen,
@@ -113,22 +113,22 @@ export class Reach {
     return this.#others.some((lost) => !lost.has(relayerId));
   }
 
-  async #say(): Promise<readonly ReadonlySet<string>[]> {
+  async #report(): Promise<readonly ReadonlySet<string>[]> {
     return (await this.#deps.instances?.say([...this.#mine.keys()])) ?? [];
   }
 
   async #run({ lastsMs }: Instances): Promise<void> {
     while (!this.#closed) {
       await this.#pause.last(lastsMs / WORDS_PER_LIFE);
-      if (!this.#closed) await this.#hear();
+      if (!this.#closed) await this.#refresh();
     }
   }
 
-  async #hear(): Promise<void> {
+  async #refresh(): Promise<void> {
     const { onDoubt, log } = this.#deps;
     const before = [...this.#mine.keys()].filter((id) => this.#isElsewhere(id));
     try {
-      this.#others = await this.#say();
+      this.#others = await this.#report();
     } catch (error) {
       log.warn({ err: error }, 'other instances not heard');
       return;

@@ -8,7 +8,7 @@ import { COMMON_CHECKS, type DisabledReason, type Relayer } from '../../domain/r
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';
-import type { SeenBalance } from './balance-watch.ts';
+import type { BalanceReading } from './balance-watch.ts';
 
 export interface RelayerChecksDeps {
   store: Pick<Store, 'read'>;
@@ -21,7 +21,7 @@ export interface RelayerChecksDeps {
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Called with each balance that an endpoint of the relayer's own chain has told. */
-  onBalance?(seen: SeenBalance): void;
+  onBalance?(seen: BalanceReading): void;
   log: Log;
 }
 
@@ -94,19 +94,19 @@ export class RelayerChecks {
     } catch (error) {
       return unusable(pinned, messageOf(error));
     }
-    const told: string[] = [];
-    let seen: SeenBalance | undefined;
+    const served: string[] = [];
+    let seen: BalanceReading | undefined;
     const [identity, sequence, balance, policies, keyFault] = await Promise.all([
-      outcomeOf(() => this.#identity(relayer, client, pinned, (served) => told.push(served))),
+      outcomeOf(() => this.#identity(relayer, client, pinned, (chain) => served.push(chain))),
       outcomeOf(async () => {
         await client.sequences?.next(relayer.address, pinned);
       }),
       outcomeOf(() => checkBalance(chain, client, relayer, pinned, (balance) => (seen = balance))),
-      outcomeOf(() => checkPolicies(client, relayer, pinned, (risk) => this.#tellRisk(relayer, risk))),
+      outcomeOf(() => checkPolicies(client, relayer, pinned, (risk) => this.#warnOfRisk(relayer, risk))),
       this.#keyFault(relayer),
     ]);
     // The endpoints serve another chain, so the other checks say nothing.
-    if ('cause' in identity && told.length > 0) return unusable(pinned, identity.cause);
+    if ('cause' in identity && served.length > 0) return unusable(pinned, identity.cause);
     if ('value' in identity && seen !== undefined) this.#deps.onBalance?.(seen);
     const failures: CheckFailure[] = [];
     if ('cause' in identity) failures.push(rpcFailure(identity.cause));
@@ -140,7 +140,7 @@ export class RelayerChecks {
     const chain = this.#deps.chains.get(relayer.networkType);
     if (chain === undefined) return false;
     const pinned = await this.#pinned(relayer);
-    let seen: SeenBalance | undefined;
+    let seen: BalanceReading | undefined;
     const outcome = await outcomeOf(async () => {
       const client = this.#deps.connections.clientOf(relayer);
       const identity = share.get(client) ?? this.#identity(relayer, client, pinned, () => {});
@@ -172,11 +172,11 @@ export class RelayerChecks {
   }
 
   /** Warns once of what the policies name. */
-  #tellRisk({ id }: Relayer, risk: string): void {
-    const told = JSON.stringify([id, risk]);
-    if (this.#risks.has(told)) return;
+  #warnOfRisk({ id }: Relayer, risk: string): void {
+    const key = JSON.stringify([id, risk]);
+    if (this.#risks.has(key)) return;
     if (this.#risks.size >= MAX_STRAYS) this.#risks.clear();
-    this.#risks.add(told);
+    this.#risks.add(key);
     this.#deps.log.warn({ relayer: id, risk }, 'the policies allow something risky');
   }
 
@@ -223,7 +223,7 @@ async function checkBalance(
   client: ChainClient,
   relayer: Relayer,
   identity: string | undefined,
-  onSeen: (seen: SeenBalance) => void,
+  onSeen: (seen: BalanceReading) => void,
 ): Promise<void> {
   const { address, policies } = relayer;
   const least = chain.minimumBalance(policies);

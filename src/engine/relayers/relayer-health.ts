@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import { type ChainConnections, type Contacts, NO_CONTACTS } from '../../chains/connections.ts';
+import { type ChainConnections, type Contacts, NO_CONTACTS, type Served } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
@@ -7,14 +7,13 @@ import { laneKey } from '../../domain/transaction/lane.ts';
 import type { Log } from '../../observability/log.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { EngineMetrics } from '../engine-metrics.ts';
-import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';
-import { Pause } from '../pause.ts';
+import type { EngineMetrics } from '../engine.ts';
+import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
+import { Pause } from '../rounds.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';
-import { ContactWatch } from './contact-watch.ts';
-import { Reach, type Unreached } from './reach.ts';
+import { Reach, type UnreachedRelayer } from './reach.ts';
 import {
   type CheckFailure,
   disabledReasonOf,
@@ -26,7 +25,7 @@ import { RelayerRounds } from './relayer-rounds.ts';
 
 export interface RelayerHealthDeps {
   store: Store;
-  leases: LeaseKeeper;
+  leases: LeaseRegistry;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   contacts?: Contacts | undefined;
@@ -90,7 +89,7 @@ export class RelayerHealth {
     this.#checks = new RelayerChecks({
       ...deps,
       contacts: this.#contacts,
-      onBalance: (seen) => this.#balances.seen(seen),
+      onBalance: (seen) => this.#balances.record(seen),
     });
     this.#reach = new Reach({
       instances: deps.store.instances,
@@ -103,14 +102,14 @@ export class RelayerHealth {
       ...deps,
       contacts: this.#contacts,
       followMs: deps.timing.confirmMs,
-      onLost: (id) => this.#takeUp(id),
+      onLost: (id) => this.#ensureWatched(id),
       onBack: (id) => this.#watches.get(id)?.pause.end(),
     });
     this.#rounds = new RelayerRounds({
       ...deps,
       contacts: this.#contacts,
       checks: this.#checks,
-      takeUp: (id) => this.#takeUp(id),
+      ensureWatched: (id) => this.#ensureWatched(id),
     });
   }
 
@@ -141,7 +140,7 @@ export class RelayerHealth {
   }
 
   /** The relayers whose chain this instance does not reach. */
-  get unreached(): Unreached[] {
+  get unreached(): UnreachedRelayer[] {
     return this.#reach.unreached;
   }
 
@@ -158,14 +157,14 @@ export class RelayerHealth {
     if (this.#closed) return;
     const watch = this.#watches.get(id);
     if (watch === undefined) {
-      this.#takeUp(id);
+      this.#ensureWatched(id);
     } else {
       watch.again = true;
       watch.pause.end();
     }
   }
 
-  #takeUp(id: string): void {
+  #ensureWatched(id: string): void {
     if (!this.#closed && !this.#watches.has(id)) void this.#watch(id);
   }
 
@@ -175,7 +174,7 @@ export class RelayerHealth {
    */
   recheckWatched(id: string): void {
     if (!this.#watches.has(id)) {
-      if (this.#rounds.isMaking) this.#takeUp(id);
+      if (this.#rounds.isMaking) this.#ensureWatched(id);
       return;
     }
     this.#deps.leases.askAgain(leaseOf(id));
@@ -377,4 +376,63 @@ export class RelayerHealth {
 
 function leaseOf(relayerId: string): string {
   return `relayer:${relayerId}`;
+}
+
+export interface ContactWatchDeps {
+  store: Pick<Store, 'read'>;
+  contacts: Contacts;
+  /** How long a change has to last before it is followed, in milliseconds. */
+  followMs: number;
+  /** Called when none of the relayer's endpoints has served a call for that long. */
+  onLost(relayerId: string): void;
+  /** Called when one of the relayer's endpoints serves again. */
+  onBack(relayerId: string): void;
+  log: Log;
+}
+
+/**
+ * Learns from ordinary calls that none of a relayer's endpoints serves. That is sooner than the next round of checks,
+ * and costs nothing. Ignores short interruptions. Endpoints that come and go are followed once in a while.
+ */
+export class ContactWatch {
+  readonly #deps: ContactWatchDeps;
+  readonly #stop: () => void;
+  readonly #pause = new Pause();
+  /** Functions that match relayers whose contact has changed since the last look. */
+  #changed: ((relayer: Served) => boolean)[] = [];
+  #following: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(deps: ContactWatchDeps) {
+    this.#deps = deps;
+    this.#stop = deps.contacts.onContact((concerns) => {
+      this.#changed.push(concerns);
+      if (this.#changed.length === 1) this.#following = this.#follow();
+    });
+  }
+
+  /** Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stop();
+    this.#pause.end();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { store, contacts, followMs, onLost, onBack, log } = this.#deps;
+    await this.#pause.last(followMs);
+    const changed = this.#changed;
+    this.#changed = [];
+    if (this.#closed) return;
+    try {
+      for (const relayer of await store.read.allRelayers()) {
+        if (!changed.some((concerns) => concerns(relayer))) continue;
+        if (contacts.contactOf(relayer)?.isLost === true) onLost(relayer.id);
+        else onBack(relayer.id);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'change of contact not followed');
+    }
+  }
 }

@@ -3,8 +3,8 @@ import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Contact } from '../../egress/rpc/endpoint-pool.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
-import type { EngineMetrics } from '../engine-metrics.ts';
-import { type HeldLease, LeaseKeeper } from '../lease-keeper.ts';
+import type { EngineMetrics } from '../engine.ts';
+import { type HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { Rounds } from '../rounds.ts';
 import type { EngineTiming } from '../timing.ts';
 import type { IdentityShare, RelayerChecks } from './relayer-checks.ts';
@@ -14,7 +14,7 @@ export interface RelayerRoundsDeps {
   checks: Pick<RelayerChecks, 'seemWell'>;
   contacts: Pick<Contacts, 'contactOf'>;
   /** Takes up a relayer that is disabled or seems to be unwell; does nothing for one that was taken up before. */
-  takeUp(relayerId: string): void;
+  ensureWatched(relayerId: string): void;
   metrics: Pick<EngineMetrics, 'relayerChecked'>;
   timing: EngineTiming;
   log: Log;
@@ -39,7 +39,7 @@ const AT_ONCE = 16;
  */
 export class RelayerRounds {
   readonly #deps: RelayerRoundsDeps;
-  readonly #leases: LeaseKeeper;
+  readonly #leases: LeaseRegistry;
   readonly #rounds: Rounds;
   readonly #looks = new Set<Promise<void>>();
   #lease: HeldLease | undefined;
@@ -48,7 +48,7 @@ export class RelayerRounds {
     const { store, elapsed, log, timing, random } = deps;
     this.#deps = deps;
     this.#rounds = new Rounds({ name: 'relayer round', round: () => this.#round(), timing, log, random });
-    this.#leases = new LeaseKeeper({ store, elapsed, log });
+    this.#leases = new LeaseRegistry({ store, elapsed, log });
   }
 
   start(): void {
@@ -69,7 +69,7 @@ export class RelayerRounds {
 
   /** @returns how long the next round may wait, in milliseconds */
   async #round(): Promise<number> {
-    const { store, takeUp, timing, random } = this.#deps;
+    const { store, ensureWatched, timing, random } = this.#deps;
     const lease = await this.#leases.hold(LEASE);
     this.#lease = lease;
     const relayers = await store.read.allRelayers();
@@ -77,7 +77,7 @@ export class RelayerRounds {
       await this.#lookFromHere(relayers);
       return Math.max(Math.min(this.#leases.elsewhereMs(LEASE), timing.healthMs), timing.retryMs);
     }
-    for (const { id, disabledReason } of relayers) if (disabledReason !== null) takeUp(id);
+    for (const { id, disabledReason } of relayers) if (disabledReason !== null) ensureWatched(id);
     const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
     const share: IdentityShare = new Map();
     for (const { id } of fit) {
@@ -113,12 +113,12 @@ export class RelayerRounds {
   }
 
   async #look(id: string, share: IdentityShare): Promise<void> {
-    const { store, checks, takeUp, metrics, log } = this.#deps;
+    const { store, checks, ensureWatched, metrics, log } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return;
       if (relayer.disabledReason === null && (await checks.seemWell(relayer, share))) metrics.relayerChecked(id, true);
-      else takeUp(id);
+      else ensureWatched(id);
     } catch (error) {
       log.error({ err: error, relayer: id }, 'relayer check failed');
     }

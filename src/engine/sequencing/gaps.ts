@@ -3,11 +3,12 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import { NEW_ATTEMPT } from '../../domain/transaction/attempt.ts';
 import { newTransaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import { storeVaried } from '../lane/attempts/vary.ts';
-import { type LaneStep, unmined } from '../lane/lane-step.ts';
+import { withFreshSalt } from '../lane/attempts/signing.ts';
+import { withdraw } from '../lane/due-attempts.ts';
+import { applyToOpen, hasExpired, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
+import type { Change, OpenEntry } from '../lane/ledger.ts';
 import type { Sender } from '../lane/sender.ts';
-import { sequenceFigures } from './sequence-figures.ts';
-import { handleStranded } from './stranded.ts';
+import { sequenceFigures } from './sequence-planner.ts';
 
 /**
  * Fills gaps with noops. A gap is a sequence below the lane's open transactions that the chain waits for and no
@@ -76,5 +77,81 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
     }
     return stored;
   };
-  return await storeVaried(chain, prepared.fields, signAndStore);
+  return await withFreshSalt(chain, prepared.fields, signAndStore);
+}
+
+/**
+ * Handles transactions that stand above a gap too wide to be filled: an endpoint reported a wrong count when they were
+ * signed. They are not signed again under a lower sequence, because their bytes can still execute once the account gets
+ * there, and then both would. Each says why it waits. Once the chain shows that the count was wrong, a noop takes its
+ * sequence. It stays open, and so keeps its sequence from others, until the chain shows which of its attempts executed.
+ *
+ * One that was canceled, or whose lifetime has passed, ends when a noop holds its place in the pools. It gives up its
+ * sequence, so that the account does not seem to have come that far.
+ * @param beyond the sequences above a gap that is too wide to be filled
+ */
+export async function handleStranded(step: LaneStep, beyond: readonly bigint[]): Promise<void> {
+  if (beyond.length === 0) return;
+  const sequences = new Set<bigint | null>(beyond);
+  const changes: Change[] = [];
+  for (const entry of unmined(step).filter(({ transaction: { sequence } }) => sequences.has(sequence))) {
+    const { noopEnd } = entry.transaction;
+    const isOver = noopEnd !== 'failed' || (await hasExpired(step, entry.transaction));
+    if (isReplacedByNoop(step, entry) && isOver) changes.push(ended(step, entry));
+    else changes.push(...waiting(step, entry));
+  }
+  await applyToOpen(step, changes);
+}
+
+/** Whether a noop took the place of the transaction, or no node ever took any of its attempts. */
+function isReplacedByNoop(step: LaneStep, entry: OpenEntry): boolean {
+  const { id, noopEnd } = entry.transaction;
+  const latest = latestOf(entry);
+  if (noopEnd === null || latest?.purpose !== 'noop') return false;
+  if (latest.acceptedAt !== null) return true;
+  return step.memory.offers.wasTurnedAway(id) && entry.attempts.every(({ acceptedAt }) => acceptedAt === null);
+}
+
+function ended(step: LaneStep, { transaction }: OpenEntry): Change {
+  const { id, noopEnd, sequence, statusReason } = transaction;
+  const text = `Signed under ${counterOf(step)} ${sequence}, which the account is far from reaching`;
+  step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'ended beyond reach of its account');
+  return {
+    transaction,
+    set: { status: noopEnd ?? 'failed', statusReason: `${statusReason}. ${text}`, sequence: null, nextActionAt: null },
+    decision: { kind: 'dead', text },
+  };
+}
+
+/** Says why the transaction waits, or has a noop take its sequence. */
+function waiting(step: LaneStep, entry: OpenEntry): Change[] {
+  const { transaction } = entry;
+  const { id, sequence, noopEnd, statusReason } = transaction;
+  const { offers } = step.memory;
+  const isNew = offers.causeOf(id) !== 'sequence' && offers.park(transaction, 'sequence', step.clock.elapsed());
+  if (noopEnd !== null) return [];
+  const cause = `Signed under ${counterOf(step)} ${sequence}, which the account is far from reaching: an endpoint reported a wrong count`;
+  if (isProved(step, entry)) {
+    step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'taken back beyond reach');
+    const reason = `${cause}. Taken back by a noop under that ${counterOf(step)}. It ends when the account gets there, or with its lifetime. Do not pay again before, or cancel it first`;
+    return [withdraw(step, transaction, 'failed', 'refused', reason)];
+  }
+  const reason = `${cause}. It is taken back once a newer transaction of the account is in a block. Do not pay again before it has ended`;
+  if (statusReason === reason) return [];
+  const decision = { kind: 'parked', text: reason } as const;
+  return [{ transaction, set: { statusReason: reason }, ...(isNew && { decision }) }];
+}
+
+/**
+ * Whether the chain shows that the count was wrong: a block took a lower sequence of the account that was signed after
+ * this one. A low count alone proves nothing, as it may be the wrong one.
+ */
+function isProved({ memory: { newestInBlock } }: LaneStep, { transaction, attempts }: OpenEntry): boolean {
+  const [first] = attempts;
+  if (newestInBlock === null || first === undefined || transaction.sequence === null) return false;
+  return newestInBlock.signedAt > first.createdAt && newestInBlock.sequence < transaction.sequence;
+}
+
+function counterOf({ chain }: LaneStep): string {
+  return chain.counter?.name ?? 'sequence';
 }

@@ -1,3 +1,8 @@
+import type { Chain } from '../../chains/chain.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { OpenTransactions } from '../lane/open-transactions.ts';
+import type { Sender } from '../lane/sender.ts';
+
 /** Sequences to use now, or why there is none yet. `withinMs` says when to ask again at the latest, in milliseconds. */
 export type SequencePlan =
   | { kind: 'use'; sequences: bigint[] }
@@ -144,4 +149,22 @@ function belowHeld({ chain, held }: SequenceFigures): BelowHeld {
     next = sequence + 1n;
   }
   return { free, beyond: [] };
+}
+
+/** What the chain and the store say of the account's sequences, as some of the lane's senders see the chain. */
+export async function sequenceFigures(
+  step: { key: string; chain: Chain; open: OpenTransactions },
+  senders: readonly Sender[],
+): Promise<SequenceFigures> {
+  const held = new Set([...step.open.entries.values()].flatMap(({ transaction: { sequence } }) => sequence ?? []));
+  const settled = await step.open.settled();
+  const least = knownOf({ held, settled });
+  const identity = chainOfLane(step.key);
+  const sources = [...new Map(senders.map((sender) => [sender.client, sender])).values()];
+  const counts = await Promise.all(
+    sources.flatMap(({ client, account }) => client.sequences?.next(account.address, identity, least) ?? []),
+  );
+  // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
+  const chain = counts.reduce((highest, count) => (count > highest ? count : highest), 0n);
+  return { chain, held, settled, ...(step.chain.counter?.beginsAnew === true && { beginsAnew: true }) };
 }

@@ -59,9 +59,9 @@ export class Outbox {
   /** Stores a further event that tells a swap's outcome as such. */
   async #swapMoved(writer: Writer, relayer: Relayer | undefined, transaction: Transaction): Promise<void> {
     const chain = this.#deps.chains.get(transaction.networkType);
-    const told = chain?.swapEvent?.(transaction);
-    if (told === undefined) return;
-    await this.#put(writer, relayer, told.event, subjectOf(transaction.id), () => told.payload);
+    const swap = chain?.swapEvent?.(transaction);
+    if (swap === undefined) return;
+    await this.#put(writer, relayer, swap.event, subjectOf(transaction.id), () => swap.payload);
   }
 
   async relayerDisabled(writer: Writer, relayer: Relayer, reason: DisabledReason): Promise<void> {

@@ -1,11 +1,20 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasDeclaredAddress } from '../../domain/settings/notification.ts';
-import type { WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
+import type { WebhookEnd, WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
-import { Pause } from '../pause.ts';
-import type { WebhookMetrics } from './webhook-metrics.ts';
+import { Pause } from '../rounds.ts';
+
+/** What the delivery of webhooks counts. */
+export interface WebhookMetrics {
+  /** A delivery ended. */
+  tried(delivery: { outcome: WebhookAnswer['kind']; seconds: number }): void;
+  /** An event ended. */
+  ended(end: WebhookEnd): void;
+  /** How many events have not ended. */
+  waiting(events: number): void;
+}
 
 /** The pace of deliveries. Times are in milliseconds. */
 export interface WebhookTiming {

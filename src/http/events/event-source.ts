@@ -2,7 +2,7 @@ import type { EventPlace, TransactionEvent } from '../../domain/transaction/tran
 import type { FollowingCalls } from '../../plugin-host/call-feed.ts';
 import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
-import type { TransactionEvents } from '../../services/events/transaction-events.ts';
+import type { TransactionEvents } from '../../services/transaction-events.ts';
 import type { AcceptedKeys } from '../access/auth.ts';
 import type { Cursor } from '../cursors.ts';
 

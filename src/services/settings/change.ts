@@ -2,10 +2,10 @@ import { writeJson } from '../../domain/json/json-text.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Store, Writer } from '../../store/store.ts';
-import { inWriteOnce, type Made, type Written } from '../effects.ts';
+import { inWriteOnce, type OnceResult, type WriteResult } from '../effects.ts';
 
 /** A change of settings and its audit record. */
-export interface Change extends Made {
+export interface Change extends WriteResult {
   audit: AuditedChange;
 }
 
@@ -17,7 +17,7 @@ export async function changeOnce<T extends Change>(
   store: Pick<Store, 'write'>,
   { keyId, requestId, effect }: Caller,
   body: (writer: Writer) => Promise<T>,
-): Promise<Written<T>> {
+): Promise<OnceResult<T>> {
   return await store.write(async (writer) => {
     await writer.lockSettings();
     return await inWriteOnce(writer, effect, async () => {

@@ -38,10 +38,10 @@ export interface DeliveriesDeps {
   wake(): void;
 }
 
-type Whole = Delivery & Pick<WebhookEvent, 'body'>;
+type DeliveryWithBody = Delivery & Pick<WebhookEvent, 'body'>;
 
 export function createDeliveriesService({ store, wake }: DeliveriesDeps): DeliveriesService {
-  const find = async (read: Reader, notificationId: string, id: string, access: Access): Promise<Whole> => {
+  const find = async (read: Reader, notificationId: string, id: string, access: Access): Promise<DeliveryWithBody> => {
     await assertNotification(read, notificationId);
     const delivery = await read.delivery(notificationId, id);
     if (delivery === undefined || !isSeen(delivery, access)) throw new AppError('DELIVERY_NOT_FOUND', { id });
@@ -101,6 +101,6 @@ function deliveryView(delivery: Delivery): JsonObject {
   };
 }
 
-function wholeView(delivery: Whole): JsonObject {
+function wholeView(delivery: DeliveryWithBody): JsonObject {
   return { ...deliveryView(delivery), body: delivery.body };
 }

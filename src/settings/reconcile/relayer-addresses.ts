@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { Pause } from '../../engine/pause.ts';
+import { Pause } from '../../engine/rounds.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import type { Reader, Store } from '../../store/store.ts';

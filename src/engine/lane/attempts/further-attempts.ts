@@ -6,25 +6,21 @@ import type {
   Replacement,
   SignedBytes,
 } from '../../../chains/chain-client.ts';
-import { AppError, messageOf } from '../../../domain/errors.ts';
+import { messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Anchor } from '../../../domain/transaction/anchor.ts';
 import { NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import type { DecisionKind } from '../../../domain/transaction/decision.ts';
 import type { TransactionChange } from '../../../domain/transaction/transaction.ts';
-import { LeaseLost } from '../../../store/lease.ts';
 import type { ParkCause } from '../broadcast-history.ts';
 import { askAny, type LaneStep, latestOf, observedOf } from '../lane-step.ts';
 import type { OpenEntry, SignedAttempt } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
-import { askTogether } from './ask-together.ts';
-import { shortages } from './budgets.ts';
-import { committedCost } from './prepare.ts';
-import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
-import { storeVaried } from './vary.ts';
+import { askTogether, committedCost, shortages } from './prepare.ts';
+import { signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A further attempt to sign for a transaction, and what is committed together with it. */
-export interface Wanted {
+export interface FurtherAttempt {
   entry: OpenEntry;
   attempt: NewAttempt;
   kind: DecisionKind;
@@ -33,7 +29,7 @@ export interface Wanted {
   set?: Pick<TransactionChange, 'validUntil'>;
 }
 
-/** The result of a wanted attempt: signed and stored, or why not. */
+/** The result of a further attempt: signed and stored, or why not. */
 export type AttemptOutcome =
   | { kind: 'signed' }
   | { kind: 'refused'; reason: string }
@@ -51,7 +47,7 @@ type Prepared = ReadyPreparation & { request: JsonObject };
 type Priced = { sender: Sender; preparation: AttemptPreparation } | { error: unknown };
 
 interface Ready {
-  wanted: Wanted;
+  further: FurtherAttempt;
   sender: Sender;
   anchor: Anchor;
   prepared: Prepared;
@@ -65,25 +61,25 @@ interface Signed extends Ready {
  * Prices, signs and stores one further attempt for each given transaction. Asks a node for all prices at once, and
  * stores all attempts in one commit. Sends nothing. Each attempt keeps its transaction's sequence, so at most one takes
  * effect.
- * @param wanted at most one of each transaction
+ * @param further at most one of each transaction
  * @returns the outcome of each, in order
  */
-export async function signAttempts(step: LaneStep, wanted: readonly Wanted[]): Promise<AttemptOutcome[]> {
-  if (wanted.length === 0) return [];
-  const outcomes = new Map<Wanted, AttemptOutcome>();
-  const ready = await afford(step, await price(step, wanted, outcomes), outcomes);
+export async function signAttempts(step: LaneStep, further: readonly FurtherAttempt[]): Promise<AttemptOutcome[]> {
+  if (further.length === 0) return [];
+  const outcomes = new Map<FurtherAttempt, AttemptOutcome>();
+  const ready = await afford(step, await price(step, further, outcomes), outcomes);
   const signed = await sign(step, ready, outcomes);
-  step.life.passes('further-signed');
+  step.life.onCheckpoint('further-signed');
   await store(step, signed, outcomes);
-  return wanted.map((one) => outcomes.get(one) ?? { kind: 'later' });
+  return further.map((one) => outcomes.get(one) ?? { kind: 'later' });
 }
 
 async function price(
   step: LaneStep,
-  wanted: readonly Wanted[],
-  outcomes: Map<Wanted, AttemptOutcome>,
+  further: readonly FurtherAttempt[],
+  outcomes: Map<FurtherAttempt, AttemptOutcome>,
 ): Promise<Ready[]> {
-  const priced = await askTogether<Wanted, Priced>(wanted, committedCost(step), {
+  const priced = await askTogether<FurtherAttempt, Priced>(further, committedCost(step), {
     ask: (one, committed) => ask(step, one, committed),
     takes: (answer, { entry, attempt }) => {
       // A noop is signed whatever the others cost.
@@ -93,7 +89,7 @@ async function price(
       return more > 0n ? more : 0n;
     },
   });
-  return wanted.flatMap((one, index): Ready[] => {
+  return further.flatMap((one, index): Ready[] => {
     const answer = priced[index];
     const anchor = latestOf(one.entry)?.anchor;
     if (answer === undefined || anchor === undefined) return [];
@@ -102,7 +98,7 @@ async function price(
       return [];
     }
     const { sender, preparation } = answer;
-    if (preparation.kind === 'ready') return [{ wanted: one, sender, anchor, prepared: preparation }];
+    if (preparation.kind === 'ready') return [{ further: one, sender, anchor, prepared: preparation }];
     const { reason } = preparation;
     outcomes.set(
       one,
@@ -112,7 +108,7 @@ async function price(
   });
 }
 
-async function ask(step: LaneStep, { entry, attempt }: Wanted, committed: bigint): Promise<Priced> {
+async function ask(step: LaneStep, { entry, attempt }: FurtherAttempt, committed: bigint): Promise<Priced> {
   try {
     const { sender, ...observed } = await observedOf(step, entry);
     const preparation = await askAny(step, sender.client, (one) =>
@@ -133,79 +129,68 @@ function replacementOf({ replacement }: ChainClient): Replacement {
 async function afford(
   step: LaneStep,
   ready: readonly Ready[],
-  outcomes: Map<Wanted, AttemptOutcome>,
+  outcomes: Map<FurtherAttempt, AttemptOutcome>,
 ): Promise<Ready[]> {
   const reasons = await shortages(
     step,
-    ready.map(({ wanted: { entry, attempt }, sender: { chain }, prepared: { request, cost } }) => {
+    ready.map(({ further: { entry, attempt }, sender: { chain }, prepared: { request, cost } }) => {
       // Without a noop, the sequence would block all transactions behind it.
       const mayExceed = attempt.purpose === 'noop';
       return { transactionId: entry.transaction.id, chain, request, cost, mayExceed };
     }),
   );
-  return ready.filter(({ wanted }) => {
-    const reason = reasons.get(wanted.entry.transaction.id);
-    if (reason !== undefined) outcomes.set(wanted, { kind: 'not now', reason, cause: 'budget' });
+  return ready.filter(({ further }) => {
+    const reason = reasons.get(further.entry.transaction.id);
+    if (reason !== undefined) outcomes.set(further, { kind: 'not now', reason, cause: 'budget' });
     return reason === undefined;
   });
 }
 
-async function sign(step: LaneStep, ready: readonly Ready[], outcomes: Map<Wanted, AttemptOutcome>): Promise<Signed[]> {
-  const results = await startInBatches(ready, SIGNATURES_PER_TURN, async (one) => ({
+async function sign(
+  step: LaneStep,
+  ready: readonly Ready[],
+  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+): Promise<Signed[]> {
+  const results = await signInBatches(ready, async (one) => ({
     ...one,
     signed: await signOne(one, one.prepared.fields),
   }));
   return results.flatMap((result, index) => {
     if (result.status === 'fulfilled') return [result.value];
-    const wanted = ready[index]?.wanted;
-    if (wanted !== undefined) outcomes.set(wanted, failed(step, wanted, result.reason));
+    const further = ready[index]?.further;
+    if (further !== undefined) outcomes.set(further, failed(step, further, result.reason));
     return [];
   });
 }
 
-async function signOne({ wanted, sender, anchor, prepared }: Ready, fields: JsonObject): Promise<SignedBytes> {
+async function signOne({ further, sender, anchor, prepared }: Ready, fields: JsonObject): Promise<SignedBytes> {
   const { request } = prepared;
-  return sender.client.sign({ ...wanted.entry.transaction, request }, fields, anchor, await sender.signer());
+  return sender.client.sign({ ...further.entry.transaction, request }, fields, anchor, await sender.signer());
 }
 
-/**
- * Stores further attempts before they are sent. The earlier ones stay stored, because one of them may take effect. If
- * the store refuses the whole batch, the first one is tried alone, so that one bad row blocks only itself. If it is
- * unknown whether the batch was stored, nothing is tried before the store is read again.
- */
-async function store(step: LaneStep, signed: readonly Signed[], outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
-  const [first] = signed;
-  if (first === undefined) return;
-  try {
-    await storeTogether(step, signed, outcomes);
-  } catch (error) {
-    if (error instanceof LeaseLost) throw error;
-    if (error instanceof AppError && error.code === 'UNAVAILABLE') {
-      for (const { wanted } of signed) outcomes.set(wanted, failed(step, wanted, error));
-    } else if (signed.length > 1) {
-      await store(step, [first], outcomes);
-    } else {
-      await storeAlone(step, first, outcomes);
-    }
-  }
-}
-
-/** Stores a single attempt, if necessary with other bytes that mean the same. */
-async function storeAlone(step: LaneStep, one: Signed, outcomes: Map<Wanted, AttemptOutcome>): Promise<void> {
-  try {
-    await storeVaried(one.sender.chain, one.prepared.fields, async (fields) =>
-      storeTogether(step, [{ ...one, signed: await signOne(one, fields) }], outcomes),
-    );
-  } catch (error) {
-    if (error instanceof LeaseLost) throw error;
-    outcomes.set(one.wanted, failed(step, one.wanted, error));
-  }
+/** The earlier attempts stay stored, because one of them may take effect. */
+async function store(
+  step: LaneStep,
+  signed: readonly Signed[],
+  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+): Promise<void> {
+  const together = (some: readonly Signed[]) => storeTogether(step, some, outcomes);
+  await storeSigned(signed, {
+    together,
+    alone: (one) =>
+      withFreshSalt(one.sender.chain, one.prepared.fields, async (fields) =>
+        together([{ ...one, signed: await signOne(one, fields) }]),
+      ),
+    async onFailure(some, error) {
+      for (const { further } of some) outcomes.set(further, failed(step, further, error));
+    },
+  });
 }
 
 async function storeTogether(
   step: LaneStep,
   signed: readonly Signed[],
-  outcomes: Map<Wanted, AttemptOutcome>,
+  outcomes: Map<FurtherAttempt, AttemptOutcome>,
 ): Promise<void> {
   const made = signed.map((one) => attemptFor(step, one));
   if (!(await step.ledger.record(made))) return;
@@ -214,19 +199,19 @@ async function storeTogether(
     step.memory.offers.signedAnew(id);
     if (attempt.ordinal >= QUICK_ATTEMPTS)
       step.memory.offers.restUntil(id, step.clock.elapsed() + step.timing.reofferMs);
-    const { wanted } = signed[index] ?? {};
-    if (wanted === undefined) continue;
+    const { further } = signed[index] ?? {};
+    if (further === undefined) continue;
     step.open.set(id, {
       transaction: { ...transaction, ...set },
-      attempts: [...wanted.entry.attempts, attempt],
+      attempts: [...further.entry.attempts, attempt],
     });
-    outcomes.set(wanted, { kind: 'signed' });
+    outcomes.set(further, { kind: 'signed' });
   }
-  step.life.passes('further-written');
+  step.life.onCheckpoint('further-written');
 }
 
-function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed): SignedAttempt {
-  const { entry, attempt: asked, kind, settles } = wanted;
+function attemptFor(step: LaneStep, { further, anchor, prepared, signed }: Signed): SignedAttempt {
+  const { entry, attempt: asked, kind, settles } = further;
   const { transaction, attempts } = entry;
   const { request } = prepared;
   const { raw, hash, fields } = signed;
@@ -245,7 +230,7 @@ function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed
     ...NEW_ATTEMPT,
   };
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
-  const set = { hash, request, fields, ...reason, ...wanted.set, nextActionAt: now };
+  const set = { hash, request, fields, ...reason, ...further.set, nextActionAt: now };
   const decision = { kind, text: `Attempt ${attempt.ordinal} signed: ${hash}` };
   return {
     transaction,
@@ -257,7 +242,7 @@ function attemptFor(step: LaneStep, { wanted, anchor, prepared, signed }: Signed
   };
 }
 
-function failed(step: LaneStep, { entry: { transaction, attempts } }: Wanted, error: unknown): AttemptOutcome {
+function failed(step: LaneStep, { entry: { transaction, attempts } }: FurtherAttempt, error: unknown): AttemptOutcome {
   const about = { transaction: transaction.id, lane: step.key, attempts: attempts.length };
   step.log.warn({ err: error, ...about }, 'no further attempt');
   return { kind: 'not now', reason: messageOf(error), cause: 'error' };

@@ -6,16 +6,11 @@ import { type Anchor, sequenceOf } from '../../../domain/transaction/anchor.ts';
 import { NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import { chainOfLane } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
-import { LeaseLost } from '../../../store/lease.ts';
-import { sequenceFigures } from '../../sequencing/sequence-figures.ts';
-import { forget, type LaneStep, renewedOf } from '../lane-step.ts';
+import { sequenceFigures } from '../../sequencing/sequence-planner.ts';
+import { forget, hasExpired, type LaneStep, lifetimeOf, renewedOf } from '../lane-step.ts';
 import type { SignedAttempt } from '../ledger.ts';
-import { hasExpired, lifetimeOf } from '../lifetime.ts';
-import { affordable } from './budgets.ts';
-import { retryLater } from './parking.ts';
-import { type Priced, price } from './prepare.ts';
-import { SIGNATURES_PER_TURN, startInBatches } from './start-in-batches.ts';
-import { storeVaried } from './vary.ts';
+import { affordable, type Priced, price, retryLater } from './prepare.ts';
+import { signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A transaction with its signed bytes and the anchor that they consume. */
 interface Signed {
@@ -29,21 +24,21 @@ interface Signed {
  * signed bytes together with the sequences. Sends nothing. A transaction that cannot go on now has no sequence yet, so
  * it does not block those behind it.
  */
-export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
+export async function signPending(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
   if (pending.length === 0 || step.life.isEnding()) return;
   const priced = await affordable(step, await price(step, await dropExpired(step, pending)));
   if (priced.length === 0) {
     return;
   }
-  step.life.passes('priced');
+  step.life.onCheckpoint('priced');
   const numbered = priced.filter(isNumbered);
   const sequences = await reserve(step, numbered);
   const ready = sequences === undefined ? priced.filter((one) => !isNumbered(one)) : priced;
-  step.life.passes('reserved');
+  step.life.onCheckpoint('reserved');
   const signed = await sign(step, await stillAllowed(step, ready), sequences ?? []);
-  step.life.passes('signed');
+  step.life.onCheckpoint('signed');
   await commit(step, signed);
-  step.life.passes('written');
+  step.life.onCheckpoint('written');
 }
 
 async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Promise<Transaction[]> {
@@ -115,9 +110,7 @@ async function sign(step: LaneStep, priced: readonly Priced[], sequences: readon
   for (let rest = priced; rest.length > 0; ) {
     const kept = new Map(signed.map((entry) => [entry.priced, entry]));
     const anchors = anchorsFor(rest, sequences);
-    const outcomes = await startInBatches(rest, SIGNATURES_PER_TURN, (entry, index) =>
-      signOne(entry, anchors[index], kept.get(entry)),
-    );
+    const outcomes = await signInBatches(rest, (entry, index) => signOne(entry, anchors[index], kept.get(entry)));
     signed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const failed = rest.flatMap(({ transaction }, index) => {
       const outcome = outcomes[index];
@@ -152,56 +145,35 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed 
   if (kept !== undefined && isDeepStrictEqual(kept.anchor, anchor)) {
     return kept;
   }
-  const { transaction, sender, preparation } = priced;
+  const { transaction, preparation } = priced;
   if (anchor.kind !== transaction.anchorKind) {
     throw new Error(
       `it was accepted with an anchor of kind ${transaction.anchorKind} and prepared with ${anchor.kind}`,
     );
   }
-  const bytes = await sender.client.sign(transaction, preparation.fields, anchor, await sender.signer());
-  return { priced, anchor, bytes };
+  return { priced, anchor, bytes: await signWith(priced, anchor, preparation.fields) };
 }
 
-/**
- * Stores the signed bytes before they are sent, so that after a crash the same bytes go out again. If the store refuses
- * the whole batch, the first transaction is tried alone, so that one bad row blocks only itself; the others stay
- * pending. If the lease is lost, nothing is tried: the signed bytes are dropped, and nobody has seen them.
- */
+async function signWith({ transaction, sender }: Priced, anchor: Anchor, fields: JsonObject): Promise<SignedBytes> {
+  return sender.client.sign(transaction, fields, anchor, await sender.signer());
+}
+
 async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> {
-  const [first] = signed;
-  if (first === undefined) {
-    return;
-  }
-  try {
-    await commitTogether(step, signed);
-  } catch (error) {
-    if (error instanceof LeaseLost) {
-      throw error;
-    }
-    if (signed.length > 1) {
-      await commit(step, [first]);
-      return;
-    }
-    if (await commitVaried(step, first)) return;
-    step.log.error({ err: error, transaction: first.priced.transaction.id, lane: step.key }, 'signed bytes not stored');
-    await step.ledger.apply([retryLater(step, first.priced.transaction, 'The signed bytes could not be stored')]);
-  }
-}
-
-/** Stores a single transaction with other bytes that mean the same. Returns whether that worked. */
-async function commitVaried(step: LaneStep, { priced, anchor }: Signed): Promise<boolean> {
-  const { transaction, sender, preparation } = priced;
-  const signAndStore = async (fields: JsonObject) => {
-    const bytes = await sender.client.sign(transaction, fields, anchor, await sender.signer());
-    await commitTogether(step, [{ priced, anchor, bytes }]);
-  };
-  try {
-    await storeVaried(sender.chain, preparation.fields, signAndStore);
-    return true;
-  } catch (error) {
-    if (error instanceof LeaseLost) throw error;
-    return false;
-  }
+  const together = (some: readonly Signed[]) => commitTogether(step, some);
+  await storeSigned(signed, {
+    together,
+    alone: ({ priced, anchor }) =>
+      withFreshSalt(priced.sender.chain, priced.preparation.fields, async (fields) =>
+        together([{ priced, anchor, bytes: await signWith(priced, anchor, fields) }]),
+      ),
+    async onFailure(some, error) {
+      const transactions = some.map(({ priced }) => priced.transaction);
+      const ids = transactions.map(({ id }) => id);
+      step.log.error({ err: error, transactions: ids, lane: step.key }, 'signed bytes not stored');
+      const reason = 'The signed bytes could not be stored';
+      await step.ledger.apply(transactions.map((transaction) => retryLater(step, transaction, reason)));
+    },
+  });
 }
 
 async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promise<void> {

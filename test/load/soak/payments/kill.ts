@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LifeStep } from '../../../../src/engine/lane/life-steps.ts';
+import type { Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
 import { seededRandom } from '../../../support/seeded.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';
@@ -89,7 +89,7 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
 /** Sends a share of the requests and kills one process, again and again. Every other round may arm the next process. */
 async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
   const random = seededRandom(seed, 'kills');
-  const tries = new Map<LifeStep, number>();
+  const tries = new Map<Checkpoint, number>();
   const { client, errands } = cast;
   const share = Math.ceil(errands.length / kills);
   const sending: Promise<void>[] = [];
@@ -126,12 +126,12 @@ async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
  * then a random one.
  */
 function nextStep(
-  steps: readonly LifeStep[],
-  { fleet, tries, random }: { fleet: Fleet; tries: Map<LifeStep, number>; random: () => number },
+  steps: readonly Checkpoint[],
+  { fleet, tries, random }: { fleet: Fleet; tries: Map<Checkpoint, number>; random: () => number },
 ): LastStep | undefined {
-  const triesOf = (step: LifeStep) => tries.get(step) ?? 0;
-  const deathsAt = (step: LifeStep) => fleet.deaths.atStep.get(step) ?? 0;
-  const weight = (step: LifeStep) => triesOf(step) + deathsAt(step);
+  const triesOf = (step: Checkpoint) => tries.get(step) ?? 0;
+  const deathsAt = (step: Checkpoint) => fleet.deaths.atStep.get(step) ?? 0;
+  const weight = (step: Checkpoint) => triesOf(step) + deathsAt(step);
   const least = Math.min(...steps.map(weight));
   const step = steps.find((one) => weight(one) === least);
   if (step === undefined) return undefined;

@@ -1,24 +1,24 @@
 /**
  * The service, composed and started as in `src/main.ts`, in a process that kills itself at a step of a transaction's
- * life: `SOAK_DIE_AT=<step>:<occurrence>`. The production code only calls `onStep` at each step.
+ * life: `SOAK_DIE_AT=<step>:<occurrence>`. The production code only calls `onCheckpoint` at each step.
  */
 import { writeSync } from 'node:fs';
 import { compose } from '../../../../src/app/compose.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { loadConfiguration } from '../../../../src/config/load.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { LIFE_STEPS, type LifeStep } from '../../../../src/engine/lane/life-steps.ts';
+import { CHECKPOINTS, type Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;
 const [name, occurrence] = dieAt.split(':');
-const last = LIFE_STEPS.find((step) => step === name);
+const last = CHECKPOINTS.find((step) => step === name);
 let left = Number(occurrence);
 if (last === undefined || !(left > 0)) throw new Error(`SOAK_DIE_AT=${dieAt} names no step`);
 
 /** The kernel ends the process before `kill` returns, so it does nothing after its last step. */
-function onStep(step: LifeStep): void {
+function onCheckpoint(step: Checkpoint): void {
   if (step !== last) return;
   left -= 1;
   if (left > 0) return;
@@ -30,5 +30,5 @@ const chains = createChains(systemClock);
 const signerKinds = createSignerKinds();
 const configuration = await loadConfiguration({ env, cwd: process.cwd(), chains, signerKinds });
 const log = createLog(configuration.environment.LOG_LEVEL);
-const service = await compose({ configuration, chains, signerKinds, log, onStep });
+const service = await compose({ configuration, chains, signerKinds, log, onCheckpoint });
 log.info({ address: service.address }, 'ready');

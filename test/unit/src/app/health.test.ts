@@ -1,11 +1,15 @@
 import t, { type Test } from 'tap';
 import { healthChecks } from '../../../../src/app/health.ts';
-import type { Unreached } from '../../../../src/engine/relayers/reach.ts';
+import type { UnreachedRelayer } from '../../../../src/engine/relayers/reach.ts';
 import { FakePluginHost } from '../../../support/fake-plugin-host.ts';
 import { relayerOf, storeFor } from '../../../support/store.ts';
 
 t.test('health checks', async (t) => {
-  async function stage(t: Test, unreached: Unreached[], parts: Partial<Parameters<typeof healthChecks>[0]> = {}) {
+  async function stage(
+    t: Test,
+    unreached: UnreachedRelayer[],
+    parts: Partial<Parameters<typeof healthChecks>[0]> = {},
+  ) {
     const store = await storeFor(t);
     await store.write(async (writer) => {
       for (const id of ['r1', 'r2']) await writer.putRelayer(relayerOf({ id }));
@@ -23,7 +27,7 @@ t.test('health checks', async (t) => {
     });
   }
 
-  const lost = (relayerId: string, isElsewhere: boolean): Unreached => ({
+  const lost = (relayerId: string, isElsewhere: boolean): UnreachedRelayer => ({
     relayerId,
     network: 'local',
     cause: 'connection refused',

@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { answerUnsigned } from '../../../../src/cli/backup.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { HistoryKeeper } from '../../../../src/engine/history-keeper.ts';
+import { RollbackDetector } from '../../../../src/engine/rollback-detector.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { backupSqlite, checkBackup } from '../../../../src/store/backup.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
@@ -64,12 +64,12 @@ t.test('restore', async (t) => {
     const store = await openSqliteStore({ path, log, clock: systemClock, sealer });
     try {
       const memory = openFolderMemory(join(cwd, 'data'));
-      const keeper = await HistoryKeeper.open({
+      const keeper = await RollbackDetector.open({
         store,
         memory,
         newId: () => 'service',
         log,
-        onWentBack: () => undefined,
+        onRollback: () => undefined,
       });
       const result = await body(store);
       await keeper.close();

@@ -38,7 +38,7 @@ t.test('it follows what happens, from where it was', async (t) => {
   const first = await stream.next();
   t.match(first, { value: { event: 'open' } });
   await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'a' })));
-  events.stir();
+  events.notifyAny();
   const second = await stream.next();
   t.match(second, { value: { event: 'transaction', data: /"id":"a"/ } });
   const lastId = first.value?.id ?? '';

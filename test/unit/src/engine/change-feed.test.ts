@@ -8,11 +8,11 @@ t.test('each listener hears of its own transaction, until it stops', async (t) =
   feed.on('a', () => heard.push('second'));
   feed.on('b', () => heard.push('other'));
 
-  feed.tell('a');
+  feed.notify('a');
   stop();
   stop();
-  feed.tell('a');
-  feed.tell('nobody listens');
+  feed.notify('a');
+  feed.notify('nobody listens');
   t.strictSame(heard, ['first', 'second', 'second']);
 });
 
@@ -35,7 +35,7 @@ t.test('a listener that throws neither stops the others nor the one who tells', 
   feed.on('a', () => {
     heard += 1;
   });
-  feed.tell('a');
+  feed.notify('a');
   t.equal(heard, 1);
   t.strictSame(faults, [fault]);
 });
@@ -48,8 +48,8 @@ t.test('what is told here is passed on; what is heard from elsewhere is not', as
   );
   const heard: string[] = [];
   feed.on('a', () => heard.push('a'));
-  feed.tell('a');
-  feed.hear('a');
+  feed.notify('a');
+  feed.notifyHere('a');
   t.strictSame(heard, ['a', 'a']);
   t.strictSame(passedOn, ['a']);
 });
@@ -60,11 +60,11 @@ t.test('who listens to whatever changes hears of all, until they stop', (t) => {
   const stop = feed.onAny(() => {
     heard += 1;
   });
-  feed.tell('a');
-  feed.hear('b');
-  feed.stir();
+  feed.notify('a');
+  feed.notifyHere('b');
+  feed.notifyAny();
   stop();
-  feed.tell('a');
+  feed.notify('a');
   t.equal(heard, 3);
   t.end();
 });

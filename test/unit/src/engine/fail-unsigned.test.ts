@@ -1,5 +1,5 @@
 import t from 'tap';
-import { failUnsigned } from '../../../../src/engine/fail-unsigned.ts';
+import { failUnsigned } from '../../../../src/engine/rollback-detector.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { notificationOf } from '../../../support/store.ts';
 

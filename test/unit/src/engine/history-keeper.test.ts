@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { HistoryKeeper, type HistoryKeeperDeps, isFromBefore } from '../../../../src/engine/history-keeper.ts';
+import { isRolledBack, RollbackDetector, type RollbackDetectorDeps } from '../../../../src/engine/rollback-detector.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { openFolderMemory } from '../../../../src/store/sqlite/folder-memory.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
@@ -23,18 +23,18 @@ class Folder {
 
   /** Runs the body while a keeper watches the database. */
   async use<T>(
-    body: (store: Awaited<ReturnType<typeof openSqliteStore>>, keeper: HistoryKeeper) => Promise<T>,
-    parts: Partial<HistoryKeeperDeps> = {},
+    body: (store: Awaited<ReturnType<typeof openSqliteStore>>, keeper: RollbackDetector) => Promise<T>,
+    parts: Partial<RollbackDetectorDeps> = {},
   ): Promise<T> {
     const log = createLog('info', { write: (line) => void this.lines.push(line) });
     const store = await openSqliteStore({ path: this.path, log: createLog('silent'), clock: systemClock });
     try {
-      const keeper = await HistoryKeeper.open({
+      const keeper = await RollbackDetector.open({
         store,
         memory: openFolderMemory(this.dir),
         newId: () => `epoch ${(this.#ids += 1)}`,
         log,
-        onWentBack: () => undefined,
+        onRollback: () => undefined,
         ...parts,
       });
       try {
@@ -114,15 +114,15 @@ t.test('marks rise while it runs, in the database first; one whose commit was no
     let answers = 0;
     const write: typeof store.write = async (body) => {
       const result = await store.write(body);
-      // The first two writes are those of `HistoryKeeper.open`.
+      // The first two writes are those of `RollbackDetector.open`.
       if ((answers += 1) > 2 && answers % 2 === 1) throw new Error('the answer was lost');
       return result;
     };
     const memory = openFolderMemory(folder.dir);
     const log = createLog('warn', { write: (line) => void folder.lines.push(line) });
-    const onWentBack = () => t.fail('it did not');
-    const parts = { store: { ...store, write }, memory, newId: () => 'unused', log, onWentBack, everyMs: 1 };
-    const keeper = await HistoryKeeper.open(parts);
+    const onRollback = () => t.fail('it did not');
+    const parts = { store: { ...store, write }, memory, newId: () => 'unused', log, onRollback, everyMs: 1 };
+    const keeper = await RollbackDetector.open(parts);
     const countOf = async () => (await store.read.history()).marks.get(memory.folder)?.count ?? 0;
     const first = await countOf();
     while ((await countOf()) < first + 6) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -142,7 +142,7 @@ t.test('a database that is put back under the running service ends it', async (t
       });
       t.match((await wentBack.promise).message, /gone back under the running service/);
     },
-    { everyMs: 1, onWentBack: wentBack.resolve },
+    { everyMs: 1, onRollback: wentBack.resolve },
   );
 });
 
@@ -150,18 +150,18 @@ t.test('what a folder knows is compared within its epoch', (t) => {
   const marks = new Map([['f', { count: 5, at: 0 }]]);
   const history = { epochs: ['1', '2'], place: 'here', marks };
   const known = { folder: 'f', epoch: '2', count: 5 };
-  t.notOk(isFromBefore(history, known, 'here'));
-  t.ok(isFromBefore(history, known, 'there'), 'a copy, of which nobody knows what others did after it was made');
-  t.ok(isFromBefore(history, { ...known, count: 6 }, 'here'));
-  t.ok(isFromBefore(history, { ...known, folder: 'g' }, 'here'), 'from before the folder was used');
-  t.ok(isFromBefore(history, { ...known, epoch: '3' }, 'here'), 'from before the last answer');
-  t.notOk(isFromBefore(history, { ...known, epoch: '1', count: 9 }, 'here'), 'answered with another folder');
-  t.ok(isFromBefore({ epochs: [], place: null, marks: new Map() }, known, 'here'));
+  t.notOk(isRolledBack(history, known, 'here'));
+  t.ok(isRolledBack(history, known, 'there'), 'a copy, of which nobody knows what others did after it was made');
+  t.ok(isRolledBack(history, { ...known, count: 6 }, 'here'));
+  t.ok(isRolledBack(history, { ...known, folder: 'g' }, 'here'), 'from before the folder was used');
+  t.ok(isRolledBack(history, { ...known, epoch: '3' }, 'here'), 'from before the last answer');
+  t.notOk(isRolledBack(history, { ...known, epoch: '1', count: 9 }, 'here'), 'answered with another folder');
+  t.ok(isRolledBack({ epochs: [], place: null, marks: new Map() }, known, 'here'));
 
-  t.notOk(isFromBefore(history, undefined, 'here'), 'one more instance');
-  t.ok(isFromBefore(history, undefined, 'there'), 'a copy');
-  t.ok(isFromBefore(history, undefined, null), 'a file that came without its folder');
-  t.notOk(isFromBefore({ epochs: [], place: null, marks: new Map() }, undefined, null), 'new, or of an older version');
+  t.notOk(isRolledBack(history, undefined, 'here'), 'one more instance');
+  t.ok(isRolledBack(history, undefined, 'there'), 'a copy');
+  t.ok(isRolledBack(history, undefined, null), 'a file that came without its folder');
+  t.notOk(isRolledBack({ epochs: [], place: null, marks: new Map() }, undefined, null), 'new, or of an older version');
   t.end();
 });
 

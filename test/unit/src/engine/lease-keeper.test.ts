@@ -1,8 +1,7 @@
 import t from 'tap';
-import { LeaseKeeper } from '../../../../src/engine/lease-keeper.ts';
+import { LeaseRegistry } from '../../../../src/engine/lease-registry.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import type { Lease, LeaseAnswer, Leases } from '../../../../src/store/lease.ts';
-import { LeaseLost } from '../../../../src/store/lease.ts';
+import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../../../../src/store/lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { present } from '../../../support/engine-world.ts';
 
@@ -40,9 +39,9 @@ class FakeLeases implements Leases {
   }
 }
 
-function keeperOver(leases: Leases, elapsed = () => performance.now()): LeaseKeeper {
+function keeperOver(leases: Leases, elapsed = () => performance.now()): LeaseRegistry {
   const writeUnder: Store['writeUnder'] = (lease) => Promise.reject(new LeaseLost(lease));
-  return new LeaseKeeper({ store: { leases, writeUnder }, elapsed, log: createLog('silent') });
+  return new LeaseRegistry({ store: { leases, writeUnder }, elapsed, log: createLog('silent') });
 }
 
 async function until(holds: () => boolean): Promise<void> {

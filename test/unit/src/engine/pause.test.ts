@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Pause } from '../../../../src/engine/pause.ts';
+import { Pause } from '../../../../src/engine/rounds.ts';
 
 t.test('a pause lasts as long as it is told', async (t) => {
   const began = performance.now();

@@ -10,7 +10,7 @@ import { EventSource, WakeUp } from '../../../../src/http/events/event-source.ts
 import { callsText, eventStream, eventText, type StreamParts } from '../../../../src/http/events/event-stream.ts';
 import { OpenStreams } from '../../../../src/http/routes/events.ts';
 import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
-import { createTransactionEvents, type TransactionEvents } from '../../../../src/services/events/transaction-events.ts';
+import { createTransactionEvents, type TransactionEvents } from '../../../../src/services/transaction-events.ts';
 import { readEvents } from '../../../support/event-reader.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { storeFor, transactionOf } from '../../../support/store.ts';
@@ -21,7 +21,7 @@ async function accept({ store, events }: Server, relayerId: string, ...ids: stri
   await store.write(async (writer) => {
     for (const id of ids) await writer.insertTransaction(transactionOf({ id, relayerId }));
   });
-  events.stir();
+  events.notifyAny();
 }
 
 function called({ pluginHost }: Server, pluginId: string, requestId: string): void {
@@ -32,7 +32,7 @@ function called({ pluginHost }: Server, pluginId: string, requestId: string): vo
 /** Changes every key that was made. */
 function changeKey({ clientKeys, keyChanges }: Server, change: Partial<ClientKey>): void {
   for (const [hash, key] of clientKeys) clientKeys.set(hash, { ...key, ...change });
-  keyChanges.stir();
+  keyChanges.notifyAny();
 }
 
 function keyOf({ clientKeys }: Server, ...permissions: string[]): string {

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { honourIdempotencyKeys } from '../../../../src/http/idempotency.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { type Begun, IdempotencyKeys } from '../../../../src/services/idempotency-keys.ts';
+import { IdempotencyKeys, type KeyedStart } from '../../../../src/services/idempotency-keys.ts';
 import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
 
 const SEND = '/api/v1/relayers/r1/transactions';
@@ -261,7 +261,7 @@ async function ownRoutes(t: Test) {
 
 t.test('a request that was answered while it waited for its turn gives the turn back', async (t) => {
   const { app, keys } = await ownRoutes(t);
-  const begun: Promise<Begun>[] = [];
+  const begun: Promise<KeyedStart>[] = [];
   const begin = keys.begin.bind(keys);
   const waits = Promise.withResolvers<void>();
   keys.begin = (request, isGone) => {

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import {
-  type Begun,
   IdempotencyKeys,
   type IdempotencyTiming,
   type KeyedRun,
+  type KeyedStart,
   MAX_KEPT_BODY,
 } from '../../../../src/services/idempotency-keys.ts';
 import type { Store, Writer } from '../../../../src/store/store.ts';
@@ -34,7 +34,7 @@ function keysOf(t: Test, store: Store, timing: Partial<IdempotencyTiming> = {}) 
 /** The store as one of several instances sees it: another one may hold the claim. */
 const shared = (store: Store): Store => ({ ...store, leases: { ...store.leases, lastsMs: 10_000 } });
 
-function runOf(begun: Begun): KeyedRun {
+function runOf(begun: KeyedStart): KeyedRun {
   if (begun.kind !== 'run') throw new Error('it was answered');
   return begun.run;
 }

@@ -1,4 +1,4 @@
-import { LIFE_STEPS } from '../../../../../src/engine/lane/life-steps.ts';
+import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
 import { type Anvil, startAnvil } from '../../../../support/anvil.ts';
 import { evmCallFaults } from '../../../../support/faults/evm-calls.ts';
 import { declareRelayers, type RelayerAccount } from '../../../../support/relayer-accounts.ts';
@@ -18,7 +18,7 @@ const ACCOUNTS = 3;
 export function evmChain(blocks: Blocks): SoakChain {
   return {
     name: `evm, blocks ${blocks}`,
-    steps: LIFE_STEPS,
+    steps: CHECKPOINTS,
     callFaults: evmCallFaults,
     start: () => start(blocks),
   };

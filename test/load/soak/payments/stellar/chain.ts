@@ -1,5 +1,5 @@
 import { Keypair } from '@stellar/stellar-sdk';
-import { LIFE_STEPS } from '../../../../../src/engine/lane/life-steps.ts';
+import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
 import { stellarCallFaults } from '../../../../support/faults/stellar-calls.ts';
 import { declareOverKeys } from '../../../../support/relayer-accounts.ts';
 import { type StellarEndpoint, type StellarNet, startStellar } from '../../../../support/stellar-net.ts';
@@ -33,7 +33,7 @@ const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 /** A Stellar network that closes ledgers at regular times. */
 export const stellarChain: SoakChain = {
   name: `stellar, a ledger each ${LEDGER_MS} ms`,
-  steps: LIFE_STEPS.filter((step) => !NOT_PASSED.includes(step)),
+  steps: CHECKPOINTS.filter((step) => !NOT_PASSED.includes(step)),
   callFaults: stellarCallFaults,
   start,
 };

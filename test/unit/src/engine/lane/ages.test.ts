@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Ages } from '../../../../../src/engine/lane/ages.ts';
+import { Ages } from '../../../../../src/engine/lane/lane-memory.ts';
 
 t.test('an age begins with the date and goes on with the time that really passes', async (t) => {
   const ages = new Ages();

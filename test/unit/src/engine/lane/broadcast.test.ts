@@ -3,7 +3,7 @@ import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts
 import { sequenceOf } from '../../../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
@@ -18,7 +18,7 @@ async function signed(
   const pending = [];
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step(timing);
-  await takeUp(step, pending);
+  await signPending(step, pending);
   return { step, transactions: await Promise.all(pending.map((transaction) => world.get(transaction))) };
 }
 

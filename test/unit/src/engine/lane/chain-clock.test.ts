@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ChainClock } from '../../../../../src/engine/lane/chain-clock.ts';
+import { ChainClock } from '../../../../../src/engine/lane/lane-memory.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 
 t.test('the chain’s time is asked for once in a while, even when nobody answers', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
@@ -22,7 +22,7 @@ async function scene(
   const world = await EngineWorld.open(t);
   const pending = await world.accept('pay', more);
   const step = await world.step({ furtherMs: 60_000 });
-  await takeUp(step, [pending]);
+  await signPending(step, [pending]);
   if (offered) await offer(step);
   return { world, step, transaction: await world.get(pending) };
 }
@@ -124,7 +124,7 @@ t.test('what waits for a lower sequence is not made dearer: its turn is what it 
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('head'), await world.accept('follower')];
   const step = await world.step({ furtherMs: 60_000 });
-  await takeUp(step, pending);
+  await signPending(step, pending);
   world.chain.unacceptable.add('head');
   await offer(step);
   world.client.patience = 0;
@@ -139,7 +139,7 @@ t.test('what waits above a sequence that nobody holds is not made dearer either'
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('below'), await world.accept('gone'), await world.accept('above')];
   const step = await world.step({ furtherMs: 60_000 });
-  await takeUp(step, pending);
+  await signPending(step, pending);
   await offer(step);
   const [below, gone, above] = pending.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(gone).transaction.id);
@@ -154,7 +154,7 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   const pending: Transaction[] = [];
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ furtherMs: 60_000, batch: 2, reofferMs: 3_600_000 });
-  await takeUp(step, pending);
+  await signPending(step, pending);
   await offer(step);
   for (const { id } of pending) step.memory.offers.wantsAnother(id, 'underpriced');
   const last = present(step.open.entries.get(present(pending.at(-1)).id));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { IntentAction } from '../../../../../src/domain/transaction/intent.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOut } from '../../../../../src/engine/lane/intents.ts';
 import { EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
@@ -22,7 +22,7 @@ async function settle(world: EngineWorld, timing = {}): Promise<number> {
 async function submitted(world: EngineWorld): Promise<Transaction> {
   const pending = await world.accept('pay');
   const step = await world.step();
-  await takeUp(step, [pending]);
+  await signPending(step, [pending]);
   await offer(step);
   return world.get(pending);
 }
@@ -201,7 +201,7 @@ t.test('a batch of replacements at most, and whoever cancels does not wait for t
   const pending: Transaction[] = [];
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ batch: 2 });
-  await takeUp(step, pending);
+  await signPending(step, pending);
   await offer(step);
   const replace = (index: number): IntentAction => ({
     kind: 'replace',

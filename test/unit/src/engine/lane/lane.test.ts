@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { Lane, type LaneDeps } from '../../../../../src/engine/lane/lane.ts';
-import type { LeaseKeeper } from '../../../../../src/engine/lease-keeper.ts';
+import type { LeaseRegistry } from '../../../../../src/engine/lease-registry.ts';
 import { ADDRESS, EngineWorld, fastTiming, LANE, present } from '../../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {
@@ -22,7 +22,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
     log: world.log,
     elapsed: () => performance.now(),
     newId: randomUUID,
-    passes: () => {},
+    onCheckpoint: () => {},
     recheck: () => {},
     onFault: (networkType) => faults.push(networkType),
     ...more,
@@ -250,7 +250,7 @@ t.test('a lane that is lost between signing and commit sends nothing and takes i
 });
 
 t.test('what waited in a lane before another instance had it is not counted as waiting after that', async (t) => {
-  type Leave = (lane: Lane, keeper: LeaseKeeper, world: EngineWorld) => Promise<unknown>;
+  type Leave = (lane: Lane, keeper: LeaseRegistry, world: EngineWorld) => Promise<unknown>;
   const ways: Record<string, Leave> = {
     'given back': (lane) => lane.release(),
     'run out': (_lane, keeper) => keeper.close(),

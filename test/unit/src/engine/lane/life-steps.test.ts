@@ -1,21 +1,21 @@
 import t from 'tap';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { LIFE_STEPS } from '../../../../../src/engine/lane/life-steps.ts';
-import { look } from '../../../../../src/engine/lane/observe.ts';
+import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { observe } from '../../../../../src/engine/lane/observe.ts';
 import { EngineWorld } from '../../../../support/engine-world.ts';
 
 t.test('a life without trouble passes its steps in their order, and each step has one name', async (t) => {
-  t.equal(new Set(LIFE_STEPS).size, LIFE_STEPS.length);
+  t.equal(new Set(CHECKPOINTS).size, CHECKPOINTS.length);
   const world = await EngineWorld.open(t);
   const step = await world.step();
-  await takeUp(step, [await world.accept('pay')]);
+  await signPending(step, [await world.accept('pay')]);
   await offer(step);
   world.chain.mine();
-  await look(step, [...step.open.entries.values()]);
+  await observe(step, [...step.open.entries.values()]);
   const expected = ['priced', 'reserved', 'signed', 'written', 'offered', 'noted', 'observed', 'settled'];
   t.strictSame(world.reached, expected);
-  const places = expected.map((name) => (LIFE_STEPS as readonly string[]).indexOf(name));
+  const places = expected.map((name) => (CHECKPOINTS as readonly string[]).indexOf(name));
   t.strictSame(
     places,
     places.toSorted((a, b) => a - b),

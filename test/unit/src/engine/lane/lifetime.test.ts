@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { carryOut } from '../../../../../src/engine/lane/intents.ts';
-import { hasExpired, lifetimeOf } from '../../../../../src/engine/lane/lifetime.ts';
+import { hasExpired, lifetimeOf } from '../../../../../src/engine/lane/lane-step.ts';
 import { EngineWorld, LANE, pendingTransaction, stepAt } from '../../../../support/engine-world.ts';
 
 const HOUR = 3_600_000;
@@ -75,7 +75,7 @@ t.test('the age of a transaction is forgotten when it ends, in whichever way', a
     id === refused.id
       ? { kind: 'refused', reason: 'no' }
       : { kind: 'parked', reason: 'above the cap', retryInMs: 60_000 };
-  await takeUp(step, [late, refused, canceled, parked]);
+  await signPending(step, [late, refused, canceled, parked]);
   t.equal(step.memory.ages.size, 2);
   await world.store.write((writer) =>
     writer.insertIntent({ transactionId: canceled.id, lane: LANE, action: { kind: 'cancel' } }),

@@ -2,12 +2,12 @@ import t from 'tap';
 import type { Observation } from '../../../../../src/chains/chain-client.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
 import { carryOut } from '../../../../../src/engine/lane/intents.ts';
 import { applyToOpen, type LaneStep, unmined } from '../../../../../src/engine/lane/lane-step.ts';
-import { look } from '../../../../../src/engine/lane/observe.ts';
+import { observe } from '../../../../../src/engine/lane/observe.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
@@ -18,7 +18,7 @@ async function submitted(
 ): Promise<{ step: LaneStep; transaction: Transaction; hash: string }> {
   const pending = await world.accept('pay', more);
   const step = await world.step(timing);
-  await takeUp(step, [pending]);
+  await signPending(step, [pending]);
   await offer(step);
   const transaction = await world.get(pending);
   return { step, transaction, hash: transaction.hash ?? '' };
@@ -34,7 +34,7 @@ async function lookAtAll(step: LaneStep): Promise<void> {
     transaction: { ...transaction, nextActionAt: 0 },
     attempts,
   }));
-  await look(step, due);
+  await observe(step, due);
 }
 
 const included = (hash: string, more: Partial<Extract<Observation, { kind: 'included' }>> = {}): Observation => ({
@@ -114,7 +114,7 @@ t.test('bytes that nobody was known to have count as accepted once they are in a
   const world = await EngineWorld.open(t);
   const pending = await world.accept('pay');
   const step = await world.step();
-  await takeUp(step, [pending]);
+  await signPending(step, [pending]);
   const { hash } = await world.get(pending);
   sees(world, included(hash ?? ''));
   await lookAtAll(step);
@@ -167,7 +167,7 @@ t.test('what is signed anew takes another anchor, beside the attempts that died'
   const pending = await world.get(transaction);
   t.match(pending, { hash: null, fields: {} });
   // The chain's count is ahead of what is settled here. The lane believes that only after hearing it twice.
-  for (let round = 0; round < 2; round += 1) await takeUp(step, [pending]);
+  for (let round = 0; round < 2; round += 1) await signPending(step, [pending]);
 
   const attempts = await world.store.read.attempts(transaction.id);
   t.match(attempts, [
@@ -234,7 +234,7 @@ t.test('a pause that a failed offer has set is kept', async (t) => {
   const { step, transaction } = await submitted(world);
   sees(world, { kind: 'open' });
   const later = Date.now() + 60_000;
-  await look(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
+  await observe(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
   t.equal((await world.get(transaction)).nextActionAt, transaction.nextActionAt, 'nothing is written');
 });
 
@@ -247,7 +247,7 @@ t.test('one question serves all transactions of a client; one of an unknown rela
     return entries.map(() => ({ kind: 'open' }));
   };
   const lost = pendingTransaction('lost', { relayerId: 'gone', status: 'submitted', nextActionAt: 0 });
-  await look(step, [
+  await observe(step, [
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: lost, attempts: [] },
@@ -313,7 +313,7 @@ t.test(
     t.match(await world.get(transaction), {
       status: 'submitted',
       statusReason: reason,
-      nextActionAt: now + step.timing.asideMs,
+      nextActionAt: now + step.timing.unresolvedLookMs,
     });
     t.equal(unmined(aside).length, 0, 'no offer and no version of it is made');
     t.match(await world.store.read.decisions(transaction.id, 9), [{ kind: 'parked', text: reason }]);
@@ -353,7 +353,7 @@ t.test('nobody waits for one that is set aside, and it is not replaced', async (
   const world = await EngineWorld.open(t);
   const pending = [await world.accept('lost'), await world.accept('next')];
   const step = await world.step({ furtherMs: 60_000 });
-  await takeUp(step, pending);
+  await signPending(step, pending);
   world.chain.unacceptable.add('lost');
   await offer(step);
   world.client.patience = 0;

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { offerRound } from '../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
-import { offerRound } from '../../../../../src/engine/lane/offer-round.ts';
 import { EngineWorld, present } from '../../../../support/engine-world.ts';
 
 /** A lane with this many signed transactions. `round` returns the sequences of the round made from the given ones. */
@@ -11,7 +11,7 @@ async function lane(t: Test, count: number) {
   const pending = [];
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step();
-  await takeUp(step, pending);
+  await signPending(step, pending);
   const at = (place: number): OpenEntry => present(step.open.bySequence[place]);
   const round = (...places: number[]) => {
     const { now, later, blocker } = offerRound(step, places.map(at));

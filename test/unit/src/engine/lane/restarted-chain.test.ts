@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { leaveRestartedChain } from '../../../../../src/engine/lane/lane.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
-import { leaveRestartedChain } from '../../../../../src/engine/lane/restarted-chain.ts';
 import { ADDRESS, EngineWorld, LANE } from '../../../../support/engine-world.ts';
 
 /** One signed and one pending transaction. With `pinned`, the chain has restarted under that identity. */
@@ -13,7 +13,7 @@ async function scene(t: Test, { pinned, restartable = true }: { pinned?: string;
   const known = await world.step();
   const chainIdentity = async () => pinned;
   const step = pinned === undefined ? known : { ...known, read: { ...known.read, chainIdentity } };
-  await takeUp(step, [signed]);
+  await signPending(step, [signed]);
   return { world, step, signed, pending };
 }
 

@@ -19,7 +19,7 @@ async function stage(t: Test) {
   });
   const watch = new BalanceWatch({ store: world.store, outbox, log: world.log });
   const see = async (balance: bigint, again = balance, by = watch) => {
-    by.seen({ relayer, balance, minBalance: LEAST, again: async () => again });
+    by.record({ relayer, balance, minBalance: LEAST, again: async () => again });
     await by.close();
   };
   const told = async () => {
@@ -61,11 +61,11 @@ t.test('a low balance needs a quorum to raise the alarm, and a known one is not 
   await see(150n, 1_000n);
   t.strictSame(await told(), []);
   t.match(await world.store.read.relayerBalance('r1'), { balance: 1_000n, isLow: false });
-  watch.seen({ relayer, balance: 150n, minBalance: LEAST, again: () => Promise.reject(new Error('no quorum')) });
+  watch.record({ relayer, balance: 150n, minBalance: LEAST, again: () => Promise.reject(new Error('no quorum')) });
   await watch.close();
   t.match(await world.store.read.relayerBalance('r1'), { balance: 1_000n }, 'what is not certain is not noted');
   await see(150n);
-  watch.seen({ relayer, balance: 140n, minBalance: LEAST, again: () => Promise.reject(new Error('asked again')) });
+  watch.record({ relayer, balance: 140n, minBalance: LEAST, again: () => Promise.reject(new Error('asked again')) });
   await watch.close();
   t.match(await world.store.read.relayerBalance('r1'), { balance: 140n, isLow: true });
 });
@@ -83,7 +83,7 @@ t.test('many that see it at the same time tell it once; of a relayer that is gon
 
 t.test('without a least there is no low', async (t) => {
   const { watch, relayer, committed, world } = await stage(t);
-  watch.seen({ relayer, balance: 0n, minBalance: 0n, again: async () => 0n });
+  watch.record({ relayer, balance: 0n, minBalance: 0n, again: async () => 0n });
   await watch.close();
   t.match(await world.store.read.relayerBalance('r1'), { balance: 0n, isLow: false });
   t.equal(committed(), 0);

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Served } from '../../../../../src/chains/connections.ts';
-import { ContactWatch, type ContactWatchDeps } from '../../../../../src/engine/relayers/contact-watch.ts';
+import { ContactWatch, type ContactWatchDeps } from '../../../../../src/engine/relayers/relayer-health.ts';
 import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
 
 async function stage(t: Test, parts: Partial<ContactWatchDeps> = {}) {

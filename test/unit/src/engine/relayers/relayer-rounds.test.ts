@@ -24,7 +24,7 @@ async function stage(t: Test, relayers: readonly Relayer[], parts: Partial<Relay
         return !unwell.has(id);
       },
     },
-    takeUp: (id) => takenUp.push(id),
+    ensureWatched: (id) => takenUp.push(id),
     contacts: NO_CONTACTS,
     metrics: world.metrics,
     timing: { ...fastTiming, healthMs: 20 },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../src/engine/lane/broadcast.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
 import { fillGaps } from '../../../../../src/engine/sequencing/gaps.ts';
@@ -15,8 +15,8 @@ async function withGap(t: {
   world.chain.submit(JSON.stringify(foreign));
   const pending = await world.accept('pay');
   const step = await world.step();
-  await takeUp(step, [pending]);
-  await takeUp(step, [pending]);
+  await signPending(step, [pending]);
+  await signPending(step, [pending]);
   await offer(step);
   world.chain.forgetPool();
   await offer(step);

@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { markMissing } from '../../../../../src/engine/sequencing/missing.ts';
-import { PoolWatch } from '../../../../../src/engine/sequencing/pool-watch.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { markMissing, offer } from '../../../../../src/engine/lane/broadcast.ts';
+import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 import { EngineWorld, stepAt } from '../../../../support/engine-world.ts';
 
 /** Six transactions that a node accepts, although its pool holds only two. The test sets the clock. */
@@ -17,7 +16,7 @@ async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilentl
   const pool = new PoolWatch();
   const made = stepAt(await world.step(timing), { elapsed: () => now, now: () => 5_000 });
   const step = { ...made, memory: Object.assign(made.memory, { pool }) };
-  await takeUp(step, await Promise.all(pending.map((one) => world.get(one))));
+  await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
   await offer(stepAt(step, { now: () => Date.now() + 1 }));
   let asked = 0;
   const nextSequence = world.client.sequences.next.bind(world.client);

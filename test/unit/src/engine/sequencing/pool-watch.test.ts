@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PoolWatch } from '../../../../../src/engine/sequencing/pool-watch.ts';
+import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 
 t.test('a node is asked when a block has made room, and else more rarely', (t) => {
   const pool = new PoolWatch();

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import type { Sender } from '../../../../../src/engine/lane/sender.ts';
-import { sequenceFigures } from '../../../../../src/engine/sequencing/sequence-figures.ts';
+import { sequenceFigures } from '../../../../../src/engine/sequencing/sequence-planner.ts';
 import { ADDRESS, EngineWorld } from '../../../../support/engine-world.ts';
 
 async function scene(t: Test) {
@@ -21,7 +21,7 @@ t.test('what chain and store say of an account', async (t) => {
   const { world, step, sender } = await scene(t);
   t.strictSame(await sequenceFigures(step, [sender]), { chain: 0n, held: new Set(), settled: null });
 
-  await takeUp(step, [await world.accept('a'), await world.accept('b')]);
+  await signPending(step, [await world.accept('a'), await world.accept('b')]);
   step.open.settled = async () => 7n;
   t.strictSame(await sequenceFigures(step, [sender]), { chain: 0n, held: new Set([0n, 1n]), settled: 7n });
 });
@@ -48,7 +48,7 @@ t.test('a chain is asked once, on the chain of the lane, with how far the accoun
   await sequenceFigures(step, [asking, { ...asking }]);
   t.strictSame(asked, [[ADDRESS, '31337', null]]);
 
-  await takeUp(step, [await world.accept('a'), await world.accept('b')]);
+  await signPending(step, [await world.accept('a'), await world.accept('b')]);
   await sequenceFigures(step, [asking]);
   step.open.settled = async () => 7n;
   await sequenceFigures(step, [asking]);

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { handleStranded } from '../../../../../src/engine/sequencing/stranded.ts';
+import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { handleStranded } from '../../../../../src/engine/sequencing/gaps.ts';
 import { EngineWorld, LANE, present } from '../../../../support/engine-world.ts';
 
 /**
@@ -12,7 +12,7 @@ async function scene(t: Test, { transaction = {}, attempts = [{}], told }: Parti
   const world = await EngineWorld.open(t);
   const accepted = await world.accept('pay');
   const step = await world.step();
-  await takeUp(step, [accepted]);
+  await signPending(step, [accepted]);
   const entry = present(step.open.entries.get(accepted.id));
   const [first] = entry.attempts;
   step.open.set(accepted.id, {

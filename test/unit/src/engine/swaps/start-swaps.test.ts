@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { ParsedRequest } from '../../../../../src/chains/chain-client.ts';
-import { startSwaps } from '../../../../../src/engine/swaps/start-swaps.ts';
+import { startSwaps } from '../../../../../src/engine/swap-rounds.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 
 const swap = (effect: string): ParsedRequest => ({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { SwapSchedule } from '../../../../../src/chains/chain.ts';
-import { SwapRounds } from '../../../../../src/engine/swaps/swap-rounds.ts';
+import { SwapRounds } from '../../../../../src/engine/swap-rounds.ts';
 import { EngineWorld, fastTiming, LANE } from '../../../../support/engine-world.ts';
 import { InstanceLeases } from '../../../../support/instance-leases.ts';
 

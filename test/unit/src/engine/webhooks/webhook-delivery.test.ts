@@ -5,9 +5,9 @@ import { createWebhookClient, type WebhookAnswer, type WebhookPost } from '../..
 import {
   defaultWebhookTiming,
   WebhookDelivery,
+  type WebhookMetrics,
   type WebhookTiming,
 } from '../../../../../src/engine/webhooks/webhook-delivery.ts';
-import type { WebhookMetrics } from '../../../../../src/engine/webhooks/webhook-metrics.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { Store } from '../../../../../src/store/store.ts';
 import { eventOf, notificationOf, storeFor } from '../../../../support/store.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { withAuditLog } from '../../../../../src/services/audit/audit-log.ts';
+import { withAuditLog } from '../../../../../src/services/audit-records.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 const RECORD = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { noteSigned } from '../../../../../src/services/audit/signature-audit.ts';
+import { auditSignature } from '../../../../../src/services/audit-records.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 t.test('a record says who had what signed, and is never large', async (t) => {
@@ -8,13 +8,13 @@ t.test('a record says who had what signed, and is never large', async (t) => {
   const by = { keyId: 'k1', requestId: 'q1' };
   const long = `${'é'.repeat(1_990)}${'🚀'.repeat(100_000)}\u0000`;
   await store.write(async (writer) => {
-    await noteSigned(
+    await auditSignature(
       writer,
       { ...by, pluginId: 'p' },
       { relayerId: 'r1', what: 'transaction', request: { b: 1, a: 2n } },
     );
-    await noteSigned(writer, by, { relayerId: 'r1', what: 'message', request: { message: long } });
-    await noteSigned(writer, undefined, { relayerId: 'r1', what: 'message', request: {} });
+    await auditSignature(writer, by, { relayerId: 'r1', what: 'message', request: { message: long } });
+    await auditSignature(writer, undefined, { relayerId: 'r1', what: 'message', request: {} });
   });
   const { items } = await store.read.auditRecords(
     { before: null, limit: 10 },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ChainSpending } from '../../../../../src/chains/chain.ts';
-import { noteAsked } from '../../../../../src/services/audit/transaction-audit.ts';
+import { auditRequest } from '../../../../../src/services/audit-records.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 const spending = {
@@ -12,14 +12,14 @@ t.test('a record says who asked, through which plugin, for whom and how much', a
   const store = await storeFor(t);
   const by = { keyId: 'k1', requestId: 'q1' };
   await store.write(async (writer) => {
-    await noteAsked(
+    await auditRequest(
       writer,
       { ...by, pluginId: 'p' },
       { action: 'send', transaction, request: { of: { spending }, fields: {} } },
     );
-    await noteAsked(writer, by, { action: 'replace', transaction, request: { of: {}, fields: {} } });
-    await noteAsked(writer, by, { action: 'cancel', transaction });
-    await noteAsked(writer, undefined, { action: 'cancel', transaction });
+    await auditRequest(writer, by, { action: 'replace', transaction, request: { of: {}, fields: {} } });
+    await auditRequest(writer, by, { action: 'cancel', transaction });
+    await auditRequest(writer, undefined, { action: 'cancel', transaction });
   });
   const { items } = await store.read.auditRecords({ before: null, limit: 10 }, { resource: 'transaction' });
   t.strictSame(

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTransactionEvents } from '../../../../../src/services/events/transaction-events.ts';
+import { createTransactionEvents } from '../../../../../src/services/transaction-events.ts';
 import { storeFor, transactionOf } from '../../../../support/store.ts';
 
 t.test('it tells of what is stored, and when to look', async (t) => {

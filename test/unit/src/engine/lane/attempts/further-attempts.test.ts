@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
 import { type AttemptOutcome, signAttempts } from '../../../../../../src/engine/lane/attempts/further-attempts.ts';
-import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offer } from '../../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
 import { EngineWorld, present } from '../../../../../support/engine-world.ts';
@@ -13,7 +13,7 @@ async function scene(t: Test, count: number) {
   const pending: Transaction[] = [];
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step();
-  await takeUp(step, pending);
+  await signPending(step, pending);
   await offer(step);
   const bumpAll = () =>
     signAttempts(
@@ -118,7 +118,7 @@ t.test('one that has moved on meanwhile keeps its versions, and the picture is r
 t.test('nothing wanted asks nobody anything', async (t) => {
   const { step } = await scene(t, 1);
   const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
-  const reached = t.capture(step.life, 'passes');
+  const reached = t.capture(step.life, 'onCheckpoint');
   t.strictSame(await signAttempts({ ...step, ledger }, []), []);
   t.strictSame(reached(), []);
 });

@@ -1,7 +1,9 @@
 import t from 'tap';
 import type { Anchor } from '../../../../../../src/domain/transaction/anchor.ts';
 import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
-import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { signInBatches, withFreshSalt } from '../../../../../../src/engine/lane/attempts/signing.ts';
+import { DuplicateRecord } from '../../../../../../src/store/tables/stored-record.ts';
 import { EngineWorld, present, relayerNamed, stepAt } from '../../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../../support/store.ts';
 
@@ -15,7 +17,7 @@ t.test('sequences follow the order given and lie in the store with their bytes, 
   const world = await EngineWorld.open(t);
   const pending = await acceptMany(world, 3);
   const step = await world.step();
-  await takeUp(step, pending);
+  await signPending(step, pending);
 
   const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
   t.strictSame(
@@ -39,7 +41,7 @@ t.test('a failed signature leaves no gap: those behind it move down', async (t) 
   const world = await EngineWorld.open(t);
   const pending = await acceptMany(world, 4);
   world.signer.failsAt = (signature) => signature === 2;
-  await takeUp(await world.step(), pending);
+  await signPending(await world.step(), pending);
 
   const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
   t.strictSame(
@@ -63,7 +65,7 @@ t.test('a signer that is down fails nothing and takes no sequence', async (t) =>
   const world = await EngineWorld.open(t);
   const pending = await acceptMany(world, 2);
   world.signer.failsAt = () => true;
-  await takeUp(await world.step(), pending);
+  await signPending(await world.step(), pending);
   for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
   t.equal(await world.store.read.knownSequence(pending[0]?.lane ?? ''), null);
 });
@@ -71,7 +73,7 @@ t.test('a signer that is down fails nothing and takes no sequence', async (t) =>
 t.test('what has expired before it was signed ends so, the others go on', async (t) => {
   const world = await EngineWorld.open(t);
   const [late, fine] = [await world.accept('late', { validUntil: Date.now() - 1 }), await world.accept('fine')];
-  await takeUp(await world.step(), [late, fine]);
+  await signPending(await world.step(), [late, fine]);
   t.match(await world.get(late), { status: 'expired', nextActionAt: null, sequence: null });
   t.match(await world.get(fine), { status: 'sent', sequence: 0n });
 });
@@ -81,10 +83,10 @@ t.test('one that changed meanwhile undoes the whole commit, so that there is no 
   const pending = await acceptMany(world, 2);
   const [first, second] = pending;
   await world.store.write((writer) => writer.updateTransaction(first?.id ?? '', 'pending', { status: 'canceled' }));
-  await takeUp(await world.step(), pending);
+  await signPending(await world.step(), pending);
   t.match(await world.get(present(second)), { status: 'pending', sequence: null });
 
-  await takeUp(await world.step(), second === undefined ? [] : [second]);
+  await signPending(await world.step(), second === undefined ? [] : [second]);
   t.match(await world.get(present(second)), { status: 'sent', sequence: 0n });
 });
 
@@ -92,7 +94,7 @@ t.test("without the chain's count nothing is signed", async (t) => {
   const world = await EngineWorld.open(t);
   const pending = await acceptMany(world, 2);
   world.chain.fault = (call) => (call === 'nextSequence' ? 'answer-lost' : undefined);
-  await takeUp(await world.step(), pending);
+  await signPending(await world.step(), pending);
   for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
   t.equal(world.signer.signatures, 0);
 });
@@ -104,10 +106,10 @@ t.test('what was priced under other policies than those of the moment is not sig
   // The relayer is read before its policies change, as when nodes answer slowly.
   await step.senders.of('r1');
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: 5 } })));
-  await takeUp(step, pending);
+  await signPending(step, pending);
   for (const one of pending) t.match(await world.get(one), { status: 'pending', sequence: null });
   t.equal(world.signer.signatures, 0);
-  await takeUp(await world.step(), pending);
+  await signPending(await world.step(), pending);
   for (const one of pending) t.match(await world.get(one), { status: 'sent' });
 });
 
@@ -130,7 +132,7 @@ t.test('what consumes no sequence of the account gets none, and goes on while th
   };
   const step = await world.step();
   const pending = await acceptAll(1);
-  await takeUp(step, pending);
+  await signPending(step, pending);
   t.strictSame(await signed(pending), [
     { kind: 'sequence', sequence: 0n },
     anchors['nonce'],
@@ -145,7 +147,7 @@ t.test('what consumes no sequence of the account gets none, and goes on while th
 
   step.open.settled = async () => 9n;
   const others = await acceptAll(2);
-  await takeUp(step, others);
+  await signPending(step, others);
   t.strictSame(await signed(others), [undefined, anchors['nonce'], undefined, anchors['hash']]);
 });
 
@@ -154,7 +156,7 @@ t.test('a chain that contradicts what was signed makes the lane wait, with the r
   const step = await world.step();
   step.open.settled = async () => 9n;
   const [transaction] = await acceptMany(world, 1);
-  await takeUp(step, transaction === undefined ? [] : [transaction]);
+  await signPending(step, transaction === undefined ? [] : [transaction]);
   t.match(await world.get(present(transaction)), { status: 'pending', statusReason: /expects sequence 0/ });
 });
 
@@ -164,22 +166,22 @@ t.test('a count that has to be heard again is asked for at once, however often i
   world.client.sequences.next = async () => 5n;
   const one = await world.accept('pay');
   step.memory.offers.failed(one.id);
-  await takeUp(step, [one]);
+  await signPending(step, [one]);
   t.match(await world.get(one), { status: 'pending', statusReason: /asking again/, nextActionAt: 1_000 });
-  await takeUp(step, [await world.get(one)]);
+  await signPending(step, [await world.get(one)]);
   t.match(await world.get(one), { status: 'sent', sequence: 5n });
 });
 
 t.test('bytes that an earlier life of the chain had are signed as others that mean the same', async (t) => {
   const world = await EngineWorld.open(t);
   const [older] = await acceptMany(world, 1);
-  await takeUp(await world.step(), older === undefined ? [] : [older]);
+  await signPending(await world.step(), older === undefined ? [] : [older]);
   await world.store.write((writer) => writer.updateTransaction(older?.id ?? '', 'sent', { status: 'failed' }));
 
   // As after a restart of the chain: the same request under the same sequence would give identical bytes.
   const again = await world.accept('pay 0');
   const step = await world.step();
-  await takeUp(step, [again]);
+  await signPending(step, [again]);
   t.match(await world.get(again), { status: 'sent', sequence: 0n, fields: { variation: 1 } });
 });
 
@@ -194,19 +196,19 @@ t.test('bytes that the store refuses hold up none but themselves', async (t) => 
     versions.some(({ transaction }) => transaction.id === bad.id)
       ? Promise.reject(new Error('disk full'))
       : record(versions);
-  await takeUp(step, [bad, other]);
+  await signPending(step, [bad, other]);
   t.match(await world.get(bad), { status: 'pending', statusReason: 'The signed bytes could not be stored' });
   t.match(await world.get(other), { status: 'pending', sequence: null });
-  await takeUp(step, [other]);
+  await signPending(step, [other]);
   t.match(await world.get(other), { status: 'sent', sequence: 0n });
 });
 
 t.test('a step without anything pending asks nobody anything', async (t) => {
   const world = await EngineWorld.open(t);
   const step = await world.step();
-  await takeUp(step, await acceptMany(world, 2));
+  await signPending(step, await acceptMany(world, 2));
   const nothing = () => Promise.reject(new Error('asked'));
-  await t.resolves(takeUp({ ...step, read: { ...step.read, budgeted: nothing, attempts: nothing } }, []));
+  await t.resolves(signPending({ ...step, read: { ...step.read, budgeted: nothing, attempts: nothing } }, []));
 });
 
 t.test('what was signed before and died expires as such', async (t) => {
@@ -216,7 +218,7 @@ t.test('what was signed before and died expires as such', async (t) => {
     await world.accept('b', { onDeath: 'renew', validUntil: 1 }),
   ];
   await world.store.write((writer) => writer.insertAttempt({ ...attemptOf(renewed), deadAt: 1 }));
-  await takeUp(stepAt(await world.step(), { chainTime: async () => 2 }), [renewed, other]);
+  await signPending(stepAt(await world.step(), { chainTime: async () => 2 }), [renewed, other]);
   t.match(await world.get(renewed), {
     status: 'expired',
     statusReason: 'valid_until passed before it was signed anew',
@@ -227,7 +229,53 @@ t.test('what was signed before and died expires as such', async (t) => {
 t.test('another anchor than the one that it was accepted with is never signed', async (t) => {
   const world = await EngineWorld.open(t);
   const [wrong, right] = [await world.accept('a', { anchorKind: 'text' }), await world.accept('b')];
-  await takeUp(await world.step(), [wrong, right]);
+  await signPending(await world.step(), [wrong, right]);
   t.match(await world.get(wrong), { status: 'pending', statusReason: /accepted with an anchor of kind text/ });
   t.match(await world.get(right), { status: 'sent', sequence: 0n }, 'no gap is left');
+});
+
+t.test('the event loop turns after each batch of signatures, and those that wait overlap', async (t) => {
+  let [turn, running] = [0, 0];
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { promise: allStarted, resolve } = Promise.withResolvers<void>();
+  const items = Array.from({ length: 40 }, (_, index) => index);
+  const outcomes = await signInBatches(items, async (item, index) => {
+    const startedIn = turn;
+    running += 1;
+    if (running === items.length) resolve();
+    await allStarted;
+    if (item === 4) throw new Error('not this one');
+    return { index, startedIn };
+  });
+  isOver = true;
+  const done = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+  t.strictSame(
+    done.map((one) => one?.index),
+    items.map((item) => (item === 4 ? undefined : item)),
+  );
+  t.match(outcomes[4], { status: 'rejected', reason: { message: 'not this one' } });
+  t.equal(done[0]?.startedIn, done[15]?.startedIn, 'those of one batch');
+  t.ok(Number(done[16]?.startedIn) > Number(done[15]?.startedIn));
+  t.ok(Number(done[39]?.startedIn) > Number(done[31]?.startedIn));
+});
+
+const salting = { vary: (fields: Record<string, unknown>) => ({ gas: Number(fields['gas']) + 1 }) };
+
+t.test('a fresh salt is tried a bounded number of times, and other failures are passed on', async (t) => {
+  let tries = 0;
+  const always = async () => {
+    tries += 1;
+    throw new DuplicateRecord('attempts', 'same');
+  };
+  await t.rejects(withFreshSalt(salting, { gas: 5 }, always), { name: 'DuplicateRecord' });
+  t.equal(tries, 33);
+  await t.rejects(
+    withFreshSalt(salting, { gas: 5 }, () => Promise.reject(new Error('disk full'))),
+    { message: 'disk full' },
+  );
 });

@@ -1,21 +1,21 @@
-import { type Account, type OwnMethod, OwnRefusal, type SendingMethod } from '../../chains/chain-client.ts';
-import { readCall } from '../../chains/pass-through.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { Effect } from '../../domain/idempotency.ts';
-import type { Json, JsonObject, Wire, WireObject } from '../../domain/json/json.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
-import type { Actor } from '../../domain/settings/caller.ts';
-import type { Spender } from '../../domain/transaction/spending.ts';
-import type { WebhookEventName } from '../../domain/webhook-event.ts';
-import type { RpcOutcome } from '../../egress/rpc/rpc-client.ts';
-import type { Outbox } from '../../engine/webhooks/outbox.ts';
-import type { Signer } from '../../signers/signer.ts';
-import type { Store } from '../../store/store.ts';
-import { noteSigned } from '../audit/signature-audit.ts';
-import { earlierEffect } from '../effects.ts';
-import type { RelayerAccess, RelayerDirectory } from '../relayer-access.ts';
-import type { LifecycleService, TransactionsService } from '../services.ts';
-import type { SignatureWait } from '../transactions.ts';
+import { type Account, type OwnMethod, OwnRefusal, type SendingMethod } from '../chains/chain-client.ts';
+import { readCall } from '../chains/pass-through.ts';
+import { AppError } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
+import type { Json, JsonObject, Wire, WireObject } from '../domain/json/json.ts';
+import type { Relayer } from '../domain/relayer/relayer.ts';
+import type { Actor } from '../domain/settings/caller.ts';
+import type { Spender } from '../domain/transaction/spending.ts';
+import type { WebhookEventName } from '../domain/webhook-event.ts';
+import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
+import type { Outbox } from '../engine/webhooks/outbox.ts';
+import type { Signer } from '../signers/signer.ts';
+import type { Store } from '../store/store.ts';
+import { auditSignature } from './audit-records.ts';
+import { earlierEffect } from './effects.ts';
+import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+import type { LifecycleService, TransactionsService } from './services.ts';
+import type { SignatureWait } from './transactions.ts';
 
 /** How long a caller waits for the lane to sign. It is less than the time limit of any answer. */
 const SIGNING_MS = 15_000;
@@ -63,7 +63,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
       case 'answer':
         return method.run(params, account);
       case 'sign':
-        return signedFor(relayer, method.event, await method.run(params, account, await signerOf(relayer)), call, by);
+        return auditAnswer(relayer, method.event, await method.run(params, account, await signerOf(relayer)), call, by);
       case 'send':
         return send(relayer, method, params, account, by);
       default:
@@ -72,7 +72,11 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   }
 
   /** Stores the webhook event about an answer before the answer with signed bytes is returned. */
-  async function told(relayer: Relayer, event: WebhookEventName | undefined, answer: WireObject): Promise<WireObject> {
+  async function storeAnswerEvent(
+    relayer: Relayer,
+    event: WebhookEventName | undefined,
+    answer: WireObject,
+  ): Promise<WireObject> {
     if (event === undefined || relayer.notificationId === null) return answer;
     await store.write((writer) => outbox.answered(writer, relayer, event, answer));
     outbox.committed();
@@ -80,7 +84,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   }
 
   /** Does the same, and stores the audit record of the signature in the same commit. */
-  async function signedFor(
+  async function auditAnswer(
     relayer: Relayer,
     event: WebhookEventName | undefined,
     answer: WireObject,
@@ -89,7 +93,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   ): Promise<WireObject> {
     const isTold = event !== undefined && relayer.notificationId !== null;
     await store.write(async (writer) => {
-      await noteSigned(writer, actor, { relayerId: relayer.id, what: 'rpc', request: { method, params } });
+      await auditSignature(writer, actor, { relayerId: relayer.id, what: 'rpc', request: { method, params } });
       if (isTold) await outbox.answered(writer, relayer, event, answer);
     });
     if (isTold) outbox.committed();
@@ -110,7 +114,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
       const isNew = (await earlierEffect(read, effect)) === undefined && !(await transactions.isKnown(relayerId, body));
       if (isNew) await method.check(body, account);
       const answer = method.answer(await signed(relayerId, body, { effect, spender, actor }));
-      return isNew ? await told(relayer, method.event, answer) : answer;
+      return isNew ? await storeAnswerEvent(relayer, method.event, answer) : answer;
     } catch (error) {
       throw (error instanceof AppError ? method.refusal(error) : undefined) ?? error;
     }

@@ -1,12 +1,12 @@
 import type { Log } from '../observability/log.ts';
 import type { Lease } from '../store/lease.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { Pause } from './pause.ts';
+import { Pause } from './rounds.ts';
 
 /** Renewals in the life of a lease. One lost or late renewal does not end the lease. */
 const RENEWALS_PER_LEASE = 4;
 
-export interface LeaseKeeperDeps {
+export interface LeaseRegistryDeps {
   store: Pick<Store, 'leases' | 'writeUnder'>;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
@@ -37,8 +37,8 @@ interface Entry {
 }
 
 /** All leases of this instance, and what it knows of other instances' leases. */
-export class LeaseKeeper {
-  readonly #deps: LeaseKeeperDeps;
+export class LeaseRegistry {
+  readonly #deps: LeaseRegistryDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #asking = new Map<string, Promise<HeldLease | undefined>>();
   /** Until when other instances have their leases, if they do not renew them. */
@@ -47,7 +47,7 @@ export class LeaseKeeper {
   #renewing: Promise<void> | null = null;
   #closed = false;
 
-  constructor(deps: LeaseKeeperDeps) {
+  constructor(deps: LeaseRegistryDeps) {
     this.#deps = deps;
   }
 

@@ -1,6 +1,6 @@
-import type { EventPlace, TransactionEvent } from '../../domain/transaction/transaction-event.ts';
-import type { Engine } from '../../engine/engine.ts';
-import type { Store } from '../../store/store.ts';
+import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Store } from '../store/store.ts';
 
 /** The events of transactions. */
 export interface TransactionEvents {

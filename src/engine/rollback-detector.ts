@@ -2,7 +2,8 @@ import type { History } from '../domain/history.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { Pause } from './pause.ts';
+import type { Ledger } from './lane/ledger.ts';
+import { Pause } from './rounds.ts';
 
 /**
  * The time between two marks. If a restored copy is older than a crash by less than this, the marks may not show it.
@@ -13,13 +14,13 @@ const EVERY_MS = 5_000;
 /** How long after a start an operator's word counts: long enough for all instances to start and take up their lanes. */
 const RELEASE_MS = 600_000;
 
-export interface HistoryKeeperDeps {
+export interface RollbackDetectorDeps {
   store: Pick<Store, 'read' | 'write' | 'now' | 'place' | 'leases'>;
   memory: FolderMemory;
   newId(): string;
   log: Log;
   /** Called when the database was put back under the running service. The service must then end. */
-  onWentBack(reason: Error): void;
+  onRollback(reason: Error): void;
   everyMs?: number;
 }
 
@@ -50,7 +51,7 @@ class WentBack extends Error {
  * Whether the database is a copy, or older than the state that the data folder remembers. `place` identifies where the
  * database is; null when it has no place but its data folder.
  */
-export function isFromBefore(
+export function isRolledBack(
   history: Omit<History, 'release'>,
   known: KnownHistory | undefined,
   place: string | null,
@@ -81,8 +82,8 @@ export async function beginEpoch(
  * and, after that, in the data folder. A database whose mark is lower than the folder's has gone back. Signed
  * transactions are safe then, because the same bytes go out again. Unsigned ones could be paid twice.
  */
-export class HistoryKeeper {
-  readonly #deps: HistoryKeeperDeps;
+export class RollbackDetector {
+  readonly #deps: RollbackDetectorDeps;
   readonly #pause = new Pause();
   readonly #everyMs: number;
   #known: KnownHistory;
@@ -94,7 +95,7 @@ export class HistoryKeeper {
   #signatures = 0;
   #marked = 0;
 
-  private constructor(deps: HistoryKeeperDeps, known: KnownHistory) {
+  private constructor(deps: RollbackDetectorDeps, known: KnownHistory) {
     this.#deps = deps;
     this.#known = known;
     this.#everyMs = deps.everyMs ?? EVERY_MS;
@@ -106,14 +107,14 @@ export class HistoryKeeper {
    * Compares the database with what the data folder remembers, and begins to keep both marks.
    * @throws WentBack when the database has gone back and holds unsigned transactions
    */
-  static async open(deps: HistoryKeeperDeps): Promise<HistoryKeeper> {
+  static async open(deps: RollbackDetectorDeps): Promise<RollbackDetector> {
     const { store, memory, newId, log } = deps;
     const { folder, known } = memory;
     const place = await store.place();
     const now = await store.now();
     const { next, isBack } = await store.write(async (writer) => {
       const history = await writer.history();
-      const isBack = isFromBefore(history, known, place);
+      const isBack = isRolledBack(history, known, place);
       const unsigned = isBack ? await writer.unsignedCount() : 0;
       if (unsigned > 0) throw new WentBack(unsigned);
       // The operator's word covers the first start after it.
@@ -124,10 +125,10 @@ export class HistoryKeeper {
       return { isBack, next: { folder, epoch, count: history.marks.get(folder)?.count ?? 0 } };
     });
     if (isBack) log.warn('the database is a copy or has gone back; it holds nothing that could be sent twice');
-    const keeper = new HistoryKeeper(deps, next);
-    await keeper.#raise(false);
-    keeper.#running = keeper.#run();
-    return keeper;
+    const detector = new RollbackDetector(deps, next);
+    await detector.#raise(false);
+    detector.#running = detector.#run();
+    return detector;
   }
 
   /** Something was signed. The first time, the mark rises at once: a copy from before is then known as one. */
@@ -162,7 +163,7 @@ export class HistoryKeeper {
   }
 
   async #raise(isLast: boolean): Promise<void> {
-    const { store, memory, log, onWentBack } = this.#deps;
+    const { store, memory, log, onRollback } = this.#deps;
     const { folder, epoch, count: known } = this.#known;
     const at = isLast ? 0 : await store.now();
     const count = await store.write(async (writer) => {
@@ -183,11 +184,33 @@ export class HistoryKeeper {
     const reason =
       'The database has gone back under the running service: a backup was put back, or a standby lacks commits';
     log.error({ reason }, 'the database has gone back; the service ends');
-    onWentBack(new Error(reason));
+    onRollback(new Error(reason));
   }
 
   #failed(error: unknown): void {
     if (!this.#isFailing) this.#deps.log.warn({ err: error }, 'it cannot be noted how far the database came');
     this.#isFailing = true;
+  }
+}
+
+const UNSIGNED_PER_COMMIT = 500;
+
+/** The status reason of a transaction that a restore ended. */
+const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have been sent after the backup was taken';
+
+/**
+ * Ends all transactions that were accepted and not signed as failed. Webhooks and budgets are updated as usual. Nothing
+ * else may use the database at the same time. Signed transactions stay: their same bytes go out again.
+ */
+export async function failUnsigned(store: Pick<Store, 'read'>, ledger: Ledger): Promise<void> {
+  for (;;) {
+    const unsigned = await store.read.unsigned(UNSIGNED_PER_COMMIT);
+    if (unsigned.length === 0) return;
+    await ledger.apply(
+      unsigned.map((transaction) => ({
+        transaction,
+        set: { status: 'failed', statusReason: GIVEN_UP, nextActionAt: null },
+      })),
+    );
   }
 }
