@@ -1,173 +1,138 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toolEnvironment } from '../check/project.ts';
-import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
-import { isGroupAlive, killGroup, type Whom } from './process-group.ts';
-import { stateOfProcess } from './process-state.ts';
-import { type Failure, TapReader } from './tally.ts';
+import { root, toolEnvironment } from '../check/project.ts';
+import type { Failure, FileEnd } from './test-files.ts';
 
-const entry = join(import.meta.dirname, 'test-files.ts');
-
+const PROGRAM = join(import.meta.dirname, 'test-files.ts');
 /** The time that a file gets after its time limit to report which test hung. */
 const GRACE_MS = 2_000;
-
 /** The time that child processes of a file get to end, on a busy machine. */
 const LEFTOVER_MS = 5_000;
-
-/** The time that they get to disappear after a kill. */
-const KILLED_MS = 10_000;
-
 const POLL_MS = 50;
 
-/** The time that the output gets to end after that. A process that still holds it has left the group. */
-const OUTPUT_MS = 5_000;
-
-/** What a process reports at the end of a file. */
-interface Figures {
-  readonly spent: number | undefined;
-  /** Built-ins of the language that have changed since the process began. */
-  readonly changed: readonly string[];
+/** The result of one file, with its start and end in milliseconds of one clock. */
+export interface FileOutcome extends FileEnd {
+  readonly file: string;
+  readonly failures: readonly Failure[];
+  readonly output: string;
+  readonly began: number;
+  readonly ended: number;
 }
 
 /** A process that runs test files, with the group of all processes that they start. */
 export class TestProcess {
-  readonly #mark = `end-${randomUUID()}`;
   readonly #child: ChildProcess;
-  readonly #group: number;
   readonly #exited: Promise<number | string>;
-  readonly #closed: Promise<unknown>;
-  #stdout = '';
-  #stderr = '';
-  #onOutput: () => void = () => {};
-  readonly #before: string[] = [];
+  #output = '';
+  #lines = '';
+  #failures: Failure[] = [];
+  #onEnd: (end: FileEnd) => void = () => {};
 
-  constructor(nodeOptions: readonly string[], { root, library }: RunOptions) {
-    this.#child = spawn(process.execPath, [...nodeOptions, entry, library, this.#mark], {
+  constructor(nodeOptions: readonly string[], library: string) {
+    this.#child = spawn(process.execPath, [...nodeOptions, PROGRAM, library], {
       cwd: root,
       // The library's main test runs nothing in these processes.
       env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    const { pid, stdout, stderr } = this.#child;
-    if (pid === undefined) throw new Error('A process for tests could not be started.');
-    this.#group = pid;
     this.#exited = new Promise((resolve) =>
-      this.#child.on('exit', (code, signal) => resolve(code ?? signal ?? 'no exit code')),
+      this.#child.once('exit', (code, signal) => resolve(code ?? signal ?? 'no exit code')),
     );
-    this.#closed = new Promise((resolve) => this.#child.once('close', resolve));
-    stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stdout += text;
-      this.#onOutput();
-    });
-    stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr += text;
-      this.#onOutput();
+    const { stdio, stdout, stderr } = this.#child;
+    for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', (text) => (this.#output += text));
+    (stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => {
+      const lines = `${this.#lines}${text}`.split('\n');
+      this.#lines = lines.pop() ?? '';
+      for (const line of lines) {
+        const found = JSON.parse(line) as Failure | FileEnd;
+        if ('path' in found) this.#failures.push(found);
+        else this.#onEnd(found);
+      }
     });
     // The process may have ended already.
     this.#files.on('error', () => {});
   }
 
   /** Runs one file. With `isLast`, also waits until the process has ended. */
-  async run({ file, seconds }: TimedFile, { isLast }: { isLast: boolean }): Promise<FileOutcome> {
+  async run(file: string, seconds: number, isLast: boolean): Promise<FileOutcome> {
     const began = performance.now();
+    this.#output = '';
+    this.#failures = [];
+    const given = new Promise<FileEnd>((resolve) => {
+      this.#onEnd = resolve;
+    });
     this.#files.write(`${seconds} ${file}\n`);
-    if (isLast) this.#files.end();
     let isLate = false;
-    let state = '';
-    const outOfTime = setTimeout(
+    const late = setTimeout(
       () => {
         isLate = true;
-        state = `${stateOfProcess(this.#group)}\nbefore it: ${this.#before.join(', ')}\n`;
         this.kill();
       },
       seconds * 1000 + GRACE_MS,
     );
-    const exit = await (isLast ? this.#exited : Promise.race([this.#exited, this.#fileEnded()]));
-    clearTimeout(outOfTime);
-    const leftover = await this.#endLeftover(exit === undefined ? 'others' : 'all');
-    const isHeld = exit !== undefined && !(await this.#outputEnds());
-
-    const { results, spent, changed } = this.#take();
-    const reader = new TapReader(file);
-    reader.write(results.stdout);
-    const { passed, failures, extra } = reader.end();
-    const found: Failure[] = [...failures];
-    const add = (message: string) => found.push({ path: [file], details: { message } });
-    if (isLate) add(`took more than ${seconds} s`);
-    else if (exit !== undefined && (exit !== 0 || !isLast)) add(`ended with ${exit}`);
-    if (!isLast && changed.length > 0) add(`changed what files share a process with: ${changed.join(', ')}`);
-    if (passed === 0 && found.length === 0) add('asserts nothing');
-    if (leftover) add('left a process running');
-    if (isHeld) add('left a process running that holds its output');
-    const output = `${file} printed:\n${results.stderr}${extra}\n${state}`;
-    this.#before.push(file);
-    return { file, passed, failures: found, output, began, ended: performance.now(), spent };
-  }
-
-  /** Ends the process while it waits for a file. */
-  async end(): Promise<void> {
-    this.#files.end();
-    await this.#exited;
+    const exited = this.#exited.then((code) => `ended with ${code}`);
+    const end = await Promise.race([given, exited]);
+    if (isLast) this.#files.end();
+    const ending = isLast ? await exited : 'ended with 0';
+    clearTimeout(late);
+    const messages = isLate ? [`took more than ${seconds} s`] : [];
+    if (!isLate && (typeof end === 'string' || ending !== 'ended with 0')) messages.push(ending);
+    if (await this.#leavesProcesses()) messages.push('left a process running');
+    const failures = [...this.#failures, ...messages.map((message) => ({ path: [], details: { message } }))];
+    const { passed, spent } = typeof end === 'string' ? { passed: 0, spent: 0 } : end;
+    return { file, passed, failures, spent, output: this.#output, began, ended: performance.now() };
   }
 
   kill(): void {
-    killGroup(this.#group);
+    const { pid } = this.#child;
+    if (pid !== undefined) signal(-pid, 'SIGKILL');
+  }
+
+  /** Ends the process while it waits for a file. */
+  end(): void {
+    this.#files.end();
   }
 
   get #files(): Writable {
     return this.#child.stdio[3] as Writable;
   }
 
-  async #fileEnded(): Promise<undefined> {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const line = `\n${this.#mark}`;
-    this.#onOutput = () => {
-      const at = this.#stdout.indexOf(line);
-      if (at !== -1 && this.#stdout.includes('\n', at + 1) && this.#stderr.includes(`${line}\n`)) resolve(undefined);
-    };
-    return promise;
-  }
-
-  /** The output of the last file, its processor time in seconds if known, and the built-ins that it changed. */
-  #take(): { results: { stdout: string; stderr: string } } & Figures {
-    const [stdout = '', end = ''] = this.#stdout.split(`\n${this.#mark}`, 2);
-    const [stderr = ''] = this.#stderr.split(`\n${this.#mark}`, 1);
-    this.#stdout = '';
-    this.#stderr = '';
-    const { spent, changed = [] } = (end.trim() === '' ? {} : JSON.parse(end)) as Partial<Figures>;
-    return { results: { stdout: `${stdout}\n`, stderr }, spent, changed };
-  }
-
-  /** Whether processes of the group outlived the file. Kills them. */
-  async #endLeftover(whom: Whom): Promise<boolean> {
-    if (await this.#isGone(whom, LEFTOVER_MS)) return false;
-    killGroup(this.#group, whom);
-    // A killed process closes its files before it releases its memory. So wait for the process, not for its output.
-    await this.#isGone(whom, KILLED_MS);
-    return true;
-  }
-
-  async #isGone(whom: Whom, withinMs: number): Promise<boolean> {
-    for (let waited = 0; waited < withinMs; waited += POLL_MS) {
-      if (!isGroupAlive(this.#group, whom)) return true;
+  /** Whether processes that a file started outlive it. Kills them. */
+  async #leavesProcesses(): Promise<boolean> {
+    const group = this.#child.pid ?? 0;
+    for (let waited = 0; waited < LEFTOVER_MS; waited += POLL_MS) {
+      if (membersOf(group).length === 0) return false;
       await sleep(POLL_MS);
     }
-    return !isGroupAlive(this.#group, whom);
+    for (const pid of membersOf(group)) signal(pid, 'SIGKILL');
+    return true;
   }
+}
 
-  /** Waits until the output has ended. Leftover processes may have held it open. */
-  async #outputEnds(): Promise<boolean> {
-    const { stdout, stderr } = this.#child;
-    const held = setTimeout(() => {
-      stdout?.destroy();
-      stderr?.destroy();
-    }, OUTPUT_MS);
-    await this.#closed;
-    clearTimeout(held);
-    return stdout?.readableEnded === true && stderr?.readableEnded === true;
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone.
   }
+}
+
+/** The living processes of a group but its leader. Only Linux tells. */
+function membersOf(group: number): number[] {
+  if (process.platform !== 'linux') return [];
+  const all = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [Number(entry)] : []));
+  return all.filter((pid) => {
+    try {
+      // Format: pid (name) state parent group … The name may contain any character, even a closing bracket.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const [state, , own] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return pid !== group && Number(own) === group && state !== 'Z' && state !== 'X';
+    } catch {
+      return false;
+    }
+  });
 }
