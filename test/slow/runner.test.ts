@@ -77,10 +77,7 @@ const importing = "import t from 'tap';\n";
 /** Each way to fail, and what is printed. */
 const failing: Readonly<Record<string, readonly [code: string, printed: RegExp]>> = {
   breaks: ["import './gone.ts';\n", /✗ test\/unit\/src\/breaks.*Cannot find module .*gone\.ts/],
-  crashes: [
-    `${importing}t.ok(true);\nsetImmediate(() => process.exit(7));\n`,
-    /✗ .*crashes.*\n +message: ended with/,
-  ],
+  crashes: [`${importing}t.ok(true);\nsetImmediate(() => process.exit(7));\n`, /✗ .*crashes.*\n +message: ended with/],
   exits: [`${importing}t.ok(true);\nsetImmediate(() => process.exit(0));\n`, /✗ .*exits.*\n +message: ended with 0/],
   fails: [
     `${importing}t.test('sum', async (t) => t.equal(1 + 1, 3, 'adds up'));\n`,
