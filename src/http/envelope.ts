@@ -47,8 +47,8 @@ export function success(data: Wire): Success {
 }
 
 /** One page of a list. */
-export function successPage(page: Page<Wire>, asked: PageRequest): Success {
-  const pagination = { current_page: asked.page, per_page: asked.perPage, total_items: page.total };
+export function successPage(page: Page<Wire>, request: PageRequest): Success {
+  const pagination = { current_page: request.page, per_page: request.perPage, total_items: page.total };
   return { success: true, data: page.items, error: null, pagination };
 }
 
@@ -58,10 +58,10 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
  */
 export function successPart(
   { items, next }: Part<Wire>,
-  asked: PartRequest,
+  request: PartRequest,
   cursorOf: (place: number) => string = String,
 ): Success {
-  const pagination = { per_page: asked.limit, next_cursor: next === null ? null : cursorOf(next) };
+  const pagination = { per_page: request.limit, next_cursor: next === null ? null : cursorOf(next) };
   return { success: true, data: items, error: null, pagination };
 }
 
@@ -95,6 +95,6 @@ function fieldText(value: unknown): string {
 }
 
 function itemText(value: unknown): string {
-  const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
-  return isKept ? written(value) : writeJson(value ?? null);
+  const isFrozen = typeof value === 'object' && value !== null && Object.isFrozen(value);
+  return isFrozen ? written(value) : writeJson(value ?? null);
 }

@@ -32,7 +32,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
     if (many > request.burst) {
       throw tooManyAtOnce(many, request.burst);
     }
-    const refusal = told(reply, await takeAll(limiter, request, further));
+    const refusal = applyVerdict(reply, await takeAll(limiter, request, further));
     if (refusal !== undefined) throw refusal;
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -42,7 +42,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
     }
     const settle = (verdict: RateVerdict): void => {
       request.burst = verdict.limit;
-      done(told(reply, verdict));
+      done(applyVerdict(reply, verdict));
     };
     const verdict = takeAll(limiter, request);
     if (verdict instanceof Promise) verdict.then(settle, done);
@@ -74,7 +74,7 @@ function takeAll(limiter: RateLimiter, request: FastifyRequest, count = 1): Rate
 }
 
 /** Writes the verdict into the answer's headers. Returns an error when the request is refused. */
-function told(reply: FastifyReply, verdict: RateVerdict): AppError | undefined {
+function applyVerdict(reply: FastifyReply, verdict: RateVerdict): AppError | undefined {
   // draft-ietf-httpapi-ratelimit-headers-07, the form that clients know.
   reply.header('ratelimit-limit', verdict.limit);
   reply.header('ratelimit-remaining', verdict.remaining);

@@ -219,8 +219,8 @@ export function createRelayerLimit(limiter: RateLimiter, rate: KeyRate): Relayer
         throw invalidRequest(`${count} calls are more than the ${burst} that ${relayerId} takes at once`);
       const { allowed, retryAfterSeconds } = await limiter.take(`${RELAYER_SUBJECT}${relayerId}`, rate, count);
       if (allowed) return;
-      const asked = { relayer: relayerId, limit: String(perSecond), burst: String(burst) };
-      throw new AppError('RELAYER_LIMITED', asked, { retryAfterSeconds });
+      const facts = { relayer: relayerId, limit: String(perSecond), burst: String(burst) };
+      throw new AppError('RELAYER_LIMITED', facts, { retryAfterSeconds });
     },
   };
 }

@@ -22,8 +22,8 @@ export class EventSource {
   readonly #keys: EventSourceParts['keys'];
   readonly #instance: string;
   readonly #wakeUp = new WakeUp();
-  readonly #looks = new Map<string, Promise<TransactionEvent[]>>();
-  #lookedAt = 0;
+  readonly #queries = new Map<string, Promise<TransactionEvent[]>>();
+  #queriedAt = 0;
   #readers = 0;
   #stopListening: () => void = () => {};
 
@@ -39,11 +39,11 @@ export class EventSource {
   open(): () => void {
     this.#readers += 1;
     if (this.#readers === 1) {
-      const stir = () => this.#wakeUp.stir();
+      const wake = () => this.#wakeUp.notify();
       // Events may have been missed while there was no reader.
-      stir();
+      wake();
       // A change of keys wakes the streams, so that a stream ends soon after its key does.
-      const stops = [this.#transactions.onNews(stir), this.#ended.onCall(stir), this.#keys.onChange(stir)];
+      const stops = [this.#transactions.onNews(wake), this.#ended.onCall(wake), this.#keys.onChange(wake)];
       this.#stopListening = () => {
         for (const stop of stops) stop();
       };
@@ -60,19 +60,19 @@ export class EventSource {
     return { transactions, calls: { of: this.#instance, place: this.#ended.latest } };
   }
 
-  /** Continues from a cursor. `isWhole` is false when some events after it are no longer known. */
-  async resume(from: Cursor | undefined): Promise<{ cursor: Cursor; isWhole: boolean }> {
+  /** Continues from a cursor. `isComplete` is false when some events after it are no longer known. */
+  async resume(from: Cursor | undefined): Promise<{ cursor: Cursor; isComplete: boolean }> {
     const now = await this.now();
     if (from === undefined || !(await this.#transactions.isKept(from.transactions))) {
-      return { cursor: now, isWhole: false };
+      return { cursor: now, isComplete: false };
     }
     const isOurs = from.calls.of === this.#instance && from.calls.place <= now.calls.place;
-    return { cursor: { transactions: from.transactions, calls: isOurs ? from.calls : now.calls }, isWhole: isOurs };
+    return { cursor: { transactions: from.transactions, calls: isOurs ? from.calls : now.calls }, isComplete: isOurs };
   }
 
   /** Returns transaction events after a position. With `isFull`, more can be read at once. */
   async transactionsAfter(place: EventPlace): Promise<{ transactions: readonly TransactionEvent[]; isFull: boolean }> {
-    const transactions = await this.#lookAfter(place);
+    const transactions = await this.#queryAfter(place);
     return { transactions, isFull: transactions.length === AT_ONCE };
   }
 
@@ -87,21 +87,21 @@ export class EventSource {
   }
 
   /** Resolves when it is time to read again: soon after something may have happened, otherwise within a second. */
-  next(heard: number): Promise<void> {
-    return this.#wakeUp.next(heard);
+  next(seen: number): Promise<void> {
+    return this.#wakeUp.next(seen);
   }
 
   /**
    * Shares one query among all streams that ask for the same between two beats. An event that the query misses causes
    * another beat.
    */
-  #lookAfter(from: EventPlace): Promise<TransactionEvent[]> {
-    if (this.#lookedAt !== this.#wakeUp.beats) this.#looks.clear();
-    this.#lookedAt = this.#wakeUp.beats;
+  #queryAfter(from: EventPlace): Promise<TransactionEvent[]> {
+    if (this.#queriedAt !== this.#wakeUp.beats) this.#queries.clear();
+    this.#queriedAt = this.#wakeUp.beats;
     const key = `${from.written}-${from.position}`;
-    const looking = this.#looks.get(key) ?? this.#transactions.after(from, AT_ONCE);
-    this.#looks.set(key, looking);
-    return looking;
+    const query = this.#queries.get(key) ?? this.#transactions.after(from, AT_ONCE);
+    this.#queries.set(key, query);
+    return query;
   }
 }
 
@@ -126,18 +126,18 @@ export class WakeUp {
   }
 
   /** Something may have happened. */
-  stir(): void {
+  notify(): void {
     if (this.#next === undefined) this.#beats += 1;
     else this.#beatSoon();
   }
 
-  /** Resolves with the next beat. The beat comes soon when there were beats after the number `heard`. */
-  async next(heard: number): Promise<void> {
+  /** Resolves with the next beat. The beat comes soon when there were beats after the number `seen`. */
+  async next(seen: number): Promise<void> {
     if (this.#next === undefined) {
       this.#next = Promise.withResolvers();
       this.#timer = setTimeout(() => this.#beat(), EVERY_MS);
     }
-    if (heard !== this.#beats) this.#beatSoon();
+    if (seen !== this.#beats) this.#beatSoon();
     await this.#next.promise;
   }
 
@@ -149,10 +149,10 @@ export class WakeUp {
   }
 
   #beat(): void {
-    const heard = this.#next;
+    const waiting = this.#next;
     this.#next = undefined;
     this.#isSoon = false;
     this.#beats += 1;
-    heard?.resolve();
+    waiting?.resolve();
   }
 }

@@ -53,11 +53,11 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
   });
   try {
     const begun =
-      from === undefined ? { cursor: await source.now(), isWhole: true } : await source.resume(from ?? undefined);
+      from === undefined ? { cursor: await source.now(), isComplete: true } : await source.resume(from ?? undefined);
     let { cursor } = begun;
-    let toldAt = elapsed();
-    const pace = new CallPace(toldAt);
-    yield RETRY + eventText(begun.isWhole ? 'open' : 'reset', {}, ids.idOf(cursor));
+    let sentAt = elapsed();
+    const pace = new CallPace(sentAt);
+    yield RETRY + eventText(begun.isComplete ? 'open' : 'reset', {}, ids.idOf(cursor));
     while (!signal.aborted) {
       const { beats } = source;
       const { transactions, isFull } = await source.transactionsAfter(cursor.transactions);
@@ -65,8 +65,8 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
       if (access === undefined || signal.aborted) return;
       const visible = visibleTo(access, parts.filter);
       const calls = source.callsAfter(cursor.calls.place, pace.allowed(elapsed()), visible.call);
-      const isReset = pace.told(calls.calls.length, calls.isCut && visible.anyCall, elapsed());
-      const told = transactions.filter(visible.transaction);
+      const isReset = pace.sent(calls.calls.length, calls.isCut && visible.anyCall, elapsed());
+      const visibleTransactions = transactions.filter(visible.transaction);
       const before = cursor;
       cursor = {
         transactions: transactions.at(-1)?.place ?? before.transactions,
@@ -74,13 +74,13 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
       };
       const text = [
         isReset ? eventText('reset', {}) : '',
-        ...told.map((event) =>
+        ...visibleTransactions.map((event) =>
           eventText('transaction', transactionEventView(event), ids.idOf({ ...before, transactions: event.place })),
         ),
         callsText(calls.calls, ids.idOf(cursor)),
       ].join('');
-      if (text !== '' || elapsed() - toldAt >= SILENCE_MS) {
-        toldAt = elapsed();
+      if (text !== '' || elapsed() - sentAt >= SILENCE_MS) {
+        sentAt = elapsed();
         yield text === '' ? quietText(ids.idOf(cursor)) : text;
       }
       if (!isFull) await Promise.race([source.next(beats), left]);
@@ -141,7 +141,7 @@ class CallPace {
   /**
    * Records that `calls` calls were sent; `isCut` says that others were omitted. Returns whether to send a `reset` now.
    */
-  told(calls: number, isCut: boolean, now: number): boolean {
+  sent(calls: number, isCut: boolean, now: number): boolean {
     this.#left -= calls;
     this.#isCut ||= isCut;
     if (!this.#isCut || now - this.#resetAt < RESET_EVERY_MS) return false;

@@ -53,8 +53,8 @@ export function consoleRoutes(app: FastifyInstance, { signInCode }: ConsoleParts
 
   acceptJson(app);
   app.post('/console/sign-in', { config }, (request) => {
-    const asked = exchangeSchema.safeParse(bodyOf(request));
-    const key = asked.success && isFromHere(request) ? signInCode.exchange(asked.data.code) : undefined;
+    const body = exchangeSchema.safeParse(bodyOf(request));
+    const key = body.success && isFromHere(request) ? signInCode.exchange(body.data.code) : undefined;
     if (key === undefined) throw new AppError('UNAUTHORIZED', {});
     return success({ key });
   });

@@ -12,8 +12,8 @@ export function healthRoutes(app: FastifyInstance, health: Health, drain: Pick<D
   const config = { isPublic: true, isProbe: true };
   app.get('/health', { config }, (_request, reply) => reply.type('application/json; charset=utf-8').send('"OK"'));
   app.get('/ready', { config }, async (request, reply) => {
-    const whole = withPeerComponents(await health.check());
-    const shown = seesAll(request.identity?.access) ? whole : withoutDetails(whole);
+    const complete = withPeerComponents(await health.check());
+    const shown = seesAll(request.identity?.access) ? complete : withoutDetails(complete);
     const report = drain.isDraining ? shuttingDown(shown) : shown;
     return reply
       .code(report.ready ? 200 : 503)

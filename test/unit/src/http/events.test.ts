@@ -357,12 +357,12 @@ t.test('who comes back goes on, as far as that is known', async (t) => {
   events.happen();
   const from = await source.now();
   events.happen();
-  t.strictSame(await source.resume(from), { cursor: from, isWhole: true });
+  t.strictSame(await source.resume(from), { cursor: from, isComplete: true });
   const elsewhere = { ...from, calls: { of: '11111111', place: 7 } };
-  t.match(await source.resume(elsewhere), { cursor: { transactions: from.transactions }, isWhole: false });
+  t.match(await source.resume(elsewhere), { cursor: { transactions: from.transactions }, isComplete: false });
   const unknown = { ...from, transactions: { written: 0, position: 9 } };
   for (const one of [unknown, undefined]) {
-    t.match(await source.resume(one), { cursor: { transactions: { position: 2 } }, isWhole: false });
+    t.match(await source.resume(one), { cursor: { transactions: { position: 2 } }, isComplete: false });
   }
 });
 
@@ -381,16 +381,16 @@ t.test('a cursor of another start is not taken for one of this start, however so
   const [before, after] = [1, 2].map(() => sourceOver(events, orderedId(randomUUID(), 1_795_774_103_038)));
   const cursor = await before?.now();
   if (cursor === undefined) throw new Error('no cursor');
-  t.match(await before?.resume(cursor), { isWhole: true });
-  t.match(await after?.resume(cursor), { isWhole: false });
+  t.match(await before?.resume(cursor), { isComplete: true });
+  t.match(await after?.resume(cursor), { isComplete: false });
 });
 
 t.test('all who wait hear the same beat, soon after something happened', async (t) => {
   const wakeUp = new WakeUp();
   const { beats } = wakeUp;
   const waiting = [wakeUp.next(beats), wakeUp.next(beats)];
-  wakeUp.stir();
-  wakeUp.stir();
+  wakeUp.notify();
+  wakeUp.notify();
   await Promise.all(waiting);
   t.equal(wakeUp.beats, beats + 1, 'what comes together is one beat');
 });
@@ -398,7 +398,7 @@ t.test('all who wait hear the same beat, soon after something happened', async (
 t.test('what happens while nobody waits is not missed', async (t) => {
   const wakeUp = new WakeUp();
   const { beats } = wakeUp;
-  wakeUp.stir();
+  wakeUp.notify();
   t.equal(wakeUp.beats, beats + 1);
   const before = performance.now();
   await wakeUp.next(beats);

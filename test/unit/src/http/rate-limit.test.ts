@@ -209,17 +209,20 @@ const LIST = '/api/v1/relayers';
 const ADDRESSES = 500;
 
 t.test('each answer says what is left, and too many are told when to come back', async (t) => {
-  const { call, services } = await startHttp(t, { rate: { perSecond: 0.5, burst: 2 } });
+  const { call, services } = await startHttp(t, { rate: { perSecond: 0.01, burst: 2 } });
+  /** A machine under load may lose some seconds. */
+  const about100 = /^(9\d|100)$/;
   const first = await call(LIST);
   t.equal(first.status, 200);
   t.equal(first.headers.get('ratelimit-limit'), '2');
   t.equal(first.headers.get('ratelimit-remaining'), '1');
-  t.equal(first.headers.get('ratelimit-reset'), '2');
+  t.match(first.headers.get('ratelimit-reset'), about100);
   await call(LIST);
   const refused = await call(LIST);
   t.equal(refused.status, 429);
-  t.equal(refused.headers.get('retry-after'), '2');
-  t.equal(refused.headers.get('x-ratelimit-after'), '2');
+  const seconds = refused.headers.get('retry-after') ?? '';
+  t.match(seconds, about100);
+  t.equal(refused.headers.get('x-ratelimit-after'), seconds);
   t.equal(refused.headers.get('ratelimit-remaining'), '0');
   t.strictSame(refused.json, {
     success: false,
@@ -228,7 +231,7 @@ t.test('each answer says what is left, and too many are told when to come back',
     message: 'Too Many Requests',
     code: 'TOO_MANY_REQUESTS',
     retryable: true,
-    after: 2,
+    after: Number(seconds),
   });
   t.equal(services.relayers.asked.length, 2, 'what is refused costs nothing further');
 });
