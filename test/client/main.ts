@@ -1,11 +1,13 @@
-/** Writes the API's description and the client's types: `npm run client`. */
+/** Writes the API's description, the client's types, and the names of the public SDK: `npm run client`. */
 import { writeFileSync } from 'node:fs';
 import { apiText } from './api-text.ts';
 import { describedApi } from './described-api.ts';
 import { descriptionText } from './description-text.ts';
+import { SDK_NAMES, sdkText } from './sdk-text.ts';
 
 const ends: (() => unknown)[] = [];
 const document = await describedApi({ teardown: (end) => void ends.push(end) });
 writeFileSync(new URL('../../src/http/openapi/openapi.json', import.meta.url), descriptionText(document));
 writeFileSync(new URL('../../src/client/api.ts', import.meta.url), apiText(document));
+writeFileSync(SDK_NAMES, await sdkText());
 for (const end of ends.toReversed()) await end();

@@ -23,11 +23,9 @@ export type {
   TransactionState,
   WaitOptions,
 } from '../plugin-api.ts';
-export * from '../sdk/enums.ts';
+export * from '../sdk/names.ts';
 export type * from '../sdk/network-models.ts';
-export * from '../sdk/rest-clients.ts';
-export type * from '../sdk/service-models.ts';
-export * from '../sdk/tags.ts';
+export { Configuration, type ConfigurationParameters } from '../sdk/rest-clients.ts';
 
 export type JsonRpcRequestNetworkRpcRequest = JsonRpcRequest;
 export type JsonRpcResponseNetworkRpcResult = JsonRpcResponse;

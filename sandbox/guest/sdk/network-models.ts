@@ -1,6 +1,6 @@
 /** Requests and answers of each network. The names are those of the public SDK. */
 import type { RelayerInfo, RelayerStatus, TransactionState } from '../plugin-api.ts';
-import type { Speed } from './enums.ts';
+import type { Speed } from './names.ts';
 
 export interface EvmTransactionRequest {
   to?: string;
