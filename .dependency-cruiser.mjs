@@ -62,8 +62,6 @@ const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
 const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */
 const LANGUAGE_NAMES = '^sandbox/language-names\\.ts$';
-/** How the system confines a process: that of a plugin, and the bundler's. */
-const CONFINEMENT = '^sandbox/confinement/';
 
 /** What Node's larger modules, and some of the web's classes, are made of in the guest. */
 const NODE_PACKAGES = npm(
@@ -169,9 +167,9 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the protocol, the table of calls, frames, names that bundles hold and what confines a process are all of the sandbox that the service may know',
+      'the protocol, the table of calls, frames and names that bundles hold are all of the sandbox that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: [PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES, CONFINEMENT] },
+      { path: '^sandbox/', pathNot: [PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES] },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(

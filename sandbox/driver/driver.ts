@@ -11,7 +11,7 @@ import {
 } from '../protocol.ts';
 import { reportMessage } from '../report-message.ts';
 import { Children } from './children.ts';
-import { probeLauncher } from './launch.ts';
+import { probeLauncher } from './confinement.ts';
 import { unableToRun } from './supervisor.ts';
 
 /** What a driver thread posts to its parent once, as soon as it can work. */

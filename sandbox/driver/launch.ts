@@ -1,12 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { runtimeFiles } from '../confinement/runtime-files.ts';
-import { syscallFilter } from '../confinement/syscall-filter.ts';
-import { knowsOption, toolPath } from '../confinement/tool.ts';
-import { unnamedFile } from '../confinement/unnamed-file.ts';
-import { emptyRoot, fileRules } from '../confinement/wall.ts';
-import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
+import type { Confinement } from '../protocol.ts';
 
 /**
  * Flags for node. `--permission --allow-addons` alone leaves gaps that the others close: `node:sqlite` and `node:ffi`
@@ -38,68 +32,7 @@ const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(requ
 const NAME = 'isolayer-sandbox';
 
 /** The descriptor of the system-call filter while a child is started. */
-const FILTER_FD = 5;
-const PROBE_MS = 5000;
-const MAX_REASON = 200;
-
-/** One program in the chain. It restricts itself, then becomes or starts the next program. */
-interface Link {
-  readonly tool: string;
-  /** An option that older versions of the tool do not have. */
-  readonly option?: string;
-  readonly args: readonly string[];
-  readonly grants: Partial<Record<Restriction, true>>;
-}
-
-/** For each restriction that the system does not grant, the reason. */
-type Missing = Confinement['missing'];
-
-const systemCallLink: Link = {
-  tool: 'setpriv',
-  option: '--seccomp-filter',
-  args: [`--seccomp-filter=/proc/self/fd/${FILTER_FD}`],
-  grants: { syscalls_filtered: true },
-};
-
-/**
- * The links of the chain, outermost first. A link is left out where the system does not have or allow it, or where
- * earlier links grant all that it would.
- * @param readable files and folders that node opens through the system, as absolute paths
- */
-function chain(readable: readonly string[], hasFilter: boolean): readonly Link[] {
-  return [
-    {
-      tool: 'setpriv',
-      args: ['--pdeathsig', 'KILL', '--no-new-privs'],
-      grants: { pdeathsig: true, no_new_privs: true },
-    },
-    // The one file that a child may write is its journal.
-    {
-      tool: 'prlimit',
-      args: ['--core=0', '--nofile=64', `--fsize=${JOURNAL_BYTES}`],
-      grants: { core_dumps_off: true, few_files: true },
-    },
-    // When the machine runs out of memory, a sandbox goes before the service.
-    { tool: 'choom', args: ['-n', '1000', '--'], grants: { oom_first: true } },
-    {
-      tool: 'bwrap',
-      args: [
-        ...emptyRoot(readable, ['pid', 'net', 'ipc', 'uts']),
-        ...(hasFilter ? ['--seccomp', `${FILTER_FD}`] : []),
-        '--',
-      ],
-      grants: { namespaces: true, files_hidden: true, ...(hasFilter ? { syscalls_filtered: true } : {}) },
-    },
-    {
-      tool: 'unshare',
-      args: ['--user', '--pid', '--net', '--ipc', '--fork', '--kill-child'],
-      grants: { namespaces: true },
-    },
-    ...(hasFilter ? [systemCallLink] : []),
-    // The last link: after it only node can be opened.
-    { tool: 'setpriv', option: '--landlock-access', args: fileRules(readable), grants: { files_hidden: true } },
-  ];
-}
+export const FILTER_FD = 5;
 
 /** The confinement where no link works. */
 export const NODE_ALONE: Confinement = {
@@ -115,12 +48,6 @@ export const NODE_ALONE: Confinement = {
   missing: {},
 };
 
-/** A link that this system has, with its command line. */
-interface FoundLink {
-  readonly command: readonly string[];
-  readonly grants: Link['grants'];
-}
-
 /** How children are started on this system. */
 export interface Launcher {
   readonly confinement: Confinement;
@@ -128,57 +55,6 @@ export interface Launcher {
   readonly prefix: readonly string[];
   /** The descriptor of the system-call filter. Each child gets a new descriptor of the same file. */
   readonly filterFd?: number;
-}
-
-/**
- * Tries which links this system allows: first the whole chain, then link by link. Once per thread.
- * @param addon the native module that a child loads
- */
-export async function probeLauncher(platform: NodeJS.Platform, addon: string): Promise<Launcher> {
-  const filter = platform === 'linux' ? syscallFilter(process.arch) : undefined;
-  const filterFd = filter && unnamedFile(filter);
-  const readable = platform === 'linux' ? [...runtimeFiles(), addon] : [];
-  const missing: Missing = {};
-  const lack = ({ grants }: Pick<Link, 'grants'>, why: string): void => {
-    for (const restriction of restrictionsOf(grants)) {
-      const known = missing[restriction];
-      missing[restriction] = known === undefined || known === why ? why : `${known}; ${why}`;
-    }
-  };
-  const links: FoundLink[] = [];
-  for (const link of chain(readable, filterFd !== undefined)) {
-    const command = platform === 'linux' ? commandOf(link) : { why: 'only Linux has it' };
-    if ('why' in command) lack(link, command.why);
-    else links.push({ ...command, grants: link.grants });
-  }
-  if (filterFd === undefined)
-    missing.syscalls_filtered ??= platform === 'linux' ? 'no filter is known for this processor' : 'only Linux has it';
-  const probe = (tried: readonly FoundLink[]) => refusalOf(tried, addon, filterFd);
-  const whole = withoutRepeats(links);
-  const taken = (await probe(whole)) === null ? whole : [];
-  if (taken.length < whole.length) {
-    for (const link of links) {
-      if (addsNothing(taken, link)) continue;
-      const why = await probe([...taken, link]);
-      if (why === null) taken.push(link);
-      else lack(link, why);
-    }
-  }
-  return launcherOf(taken, missing, filterFd);
-}
-
-function restrictionsOf(grants: Link['grants']): Restriction[] {
-  return Object.keys(grants) as Restriction[];
-}
-
-function addsNothing(taken: readonly FoundLink[], { grants }: FoundLink): boolean {
-  return restrictionsOf(grants).every((restriction) => taken.some((link) => link.grants[restriction] === true));
-}
-
-function withoutRepeats(links: readonly FoundLink[]): FoundLink[] {
-  const taken: FoundLink[] = [];
-  for (const link of links) if (!addsNothing(taken, link)) taken.push(link);
-  return taken;
 }
 
 /**
@@ -247,61 +123,4 @@ function commandLine({ prefix }: Launcher): string[] {
 /** Node's command line for a child, which runs the program on its standard input. */
 export function nodeArguments(): string[] {
   return [...NODE_FLAGS, '--eval', READ_PROGRAM, NAME];
-}
-
-/** Whether the kernel lists a thread's children. Behind `unshare`, there is no other way to find node's process id. */
-function listsChildren(): boolean {
-  try {
-    readFileSync(`/proc/${process.pid}/task/${process.pid}/children`);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the link's command line on this system, or why it has none. */
-function commandOf({ tool, option, args, grants }: Link): { command: readonly string[] } | { why: string } {
-  const file = toolPath(tool);
-  if (file === undefined) return { why: `${tool} is not installed` };
-  if (option !== undefined && !knowsOption(file, option)) return { why: `this ${tool} has no ${option}` };
-  if (grants.namespaces === true && !listsChildren())
-    return { why: 'the kernel does not list the children of a thread' };
-  return { command: [file, ...args] };
-}
-
-function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: number | undefined): Launcher {
-  const granted = links.reduce((all, { grants }) => ({ ...all, ...grants }), NODE_ALONE);
-  const reasons = Object.entries(missing).filter(([restriction]) => !granted[restriction as Restriction]);
-  return {
-    confinement: { ...granted, missing: Object.fromEntries(reasons) },
-    prefix: links.flatMap(({ command }) => command),
-    ...(filterFd === undefined ? {} : { filterFd }),
-  };
-}
-
-/** Tries the chain with a node that loads the addon. Returns why that fails; null when it works. */
-async function refusalOf(
-  links: readonly FoundLink[],
-  addon: string,
-  filterFd: number | undefined,
-): Promise<string | null> {
-  const load = `process.dlopen({ exports: {} }, ${JSON.stringify(addon)})`;
-  const line = [...links.flatMap(({ command }) => command), process.execPath, '--no-node-snapshot', '--eval', load];
-  const child = start(line, { filterFd });
-  const timer = setTimeout(() => child.kill('SIGKILL'), PROBE_MS);
-  let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString('utf8');
-  });
-  try {
-    const [code] = (await once(child, 'close')) as [number | null];
-    // Only the first line: the others contain paths of this machine.
-    return code === 0
-      ? null
-      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, MAX_REASON) || 'it does not start';
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'it does not start';
-  } finally {
-    clearTimeout(timer);
-  }
 }

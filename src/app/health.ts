@@ -68,8 +68,7 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       ...unansweredOn(connections.endpoints()),
     }),
     plugins: () => {
-      const { threads, processes, running, queued, plugins, startFailure, ...walls } = pluginHost.status();
-      const held = { confinement: { ...walls.confinement }, bundler: { ...walls.bundler } };
+      const { threads, processes, running, queued, plugins, startFailure, confinement } = pluginHost.status();
       const unfit = plugins
         .filter(({ state }) => state !== 'serving')
         .map(({ id, state, reason }) => ({ id, state, reason }));
@@ -77,7 +76,7 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       // Without plugins, no call waits for a process.
       const status = isStuck && plugins.length > 0 ? 'unhealthy' : isStuck || unfit.length > 0 ? 'degraded' : 'healthy';
       const error = isStuck ? { error: `No process for plugins starts: ${startFailure}` } : {};
-      return { status, ...error, threads, processes, running, queued, ...held, unfit };
+      return { status, ...error, threads, processes, running, queued, confinement: { ...confinement }, unfit };
     },
   };
 }

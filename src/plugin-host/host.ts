@@ -337,7 +337,6 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       queued: admission.queued,
       uses: uses(),
       confinement: children.confinement,
-      bundler: compiler?.confinement,
       startFailure: children.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),

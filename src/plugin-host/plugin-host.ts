@@ -7,7 +7,6 @@ import type { PluginEntry } from '../domain/plugin.ts';
 import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { Spent } from '../domain/transaction/spending.ts';
 import type { Services } from '../services/services.ts';
-import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { Totals } from './processes/usage.ts';
 
@@ -116,8 +115,6 @@ export interface PluginHostStatus {
   uses: ProcessUse[];
   /** How the operating system confines the children; undefined until the first has started. */
   confinement: Confinement | undefined;
-  /** How the bundler is confined; undefined until it has built something. */
-  bundler: BundlerConfinement | undefined;
   /** Why no process starts: the latest attempts have failed, and no ready process is left. Null otherwise. */
   startFailure: string | null;
   plugins: PluginStatus[];

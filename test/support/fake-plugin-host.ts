@@ -76,7 +76,6 @@ export class FakePluginHost implements PluginHost {
       queued: 0,
       uses: [],
       confinement: undefined,
-      bundler: undefined,
       startFailure: null,
       plugins: [],
     };

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { build, stop } from 'esbuild';
 import type { Test } from 'tap';
-import { launch, probeLauncher } from '../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../sandbox/driver/confinement.ts';
+import { launch } from '../../sandbox/driver/launch.ts';
 import { type Limits, UP } from '../../sandbox/protocol.ts';
 import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { plugin, ROOT, TestSandbox } from './sandbox.ts';

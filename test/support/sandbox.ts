@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { probeLauncher } from '../../sandbox/driver/confinement.ts';
 import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
-import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/launch.ts';
+import { type Launcher, launch } from '../../sandbox/driver/launch.ts';
 import { Supervisor } from '../../sandbox/driver/supervisor.ts';
 import {
   type CallReport,

@@ -1,16 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { LAZY_MODULE } from '../../../sandbox/protocol.ts';
-import type { BundlerConfinement } from '../bundler-confinement.ts';
 import type { PluginFile } from '../catalog/plugin-file.ts';
 import { ended, type HostFailure } from '../outcome.ts';
-import { Bundler } from './bundler/bundler.ts';
-import { bundlerHolds } from './bundler/launch.ts';
-import { type BuildResult, BundlerLost } from './bundler/worker.ts';
-import { BUNDLE_BYTES, type RuntimeJob } from './bundler/worker-messages.ts';
+import { BUNDLE_BYTES, type BuildResult, type RuntimeJob } from './build-job.ts';
+import { compileFailure, problemLines } from './build-problems.ts';
+import { Bundler, BundlerLost } from './bundler.ts';
 import { childProgram, nativeAddon } from './child-program.ts';
-import { compileFailure, problemLines } from './failures/compile-failure.ts';
-import { areUnchanged, type FilesRead } from './files-read.ts';
+import { areUnchanged, type FilesRead } from './source-files.ts';
 import { type SourcePositions, sourcePositions } from './source-positions.ts';
 
 /** Makes bundles of plugins and of the guest runtime. */
@@ -23,8 +20,6 @@ export interface Compiler {
   runtime(): Promise<string>;
   /** The program of a sandbox process, see {@link childProgram}. */
   child(): Promise<string>;
-  /** How far the bundler's own process is confined; undefined until it has built something. */
-  readonly confinement: BundlerConfinement | undefined;
   /** Ends the bundler's own process and the builds under way. A later build starts it again. */
   close(): Promise<void>;
 }
@@ -69,7 +64,7 @@ const AGAIN = 'is compiled again when a file that it is made of changes';
 export function createCompiler(deps: CompilerDeps): Compiler {
   const { root, sandboxDir, timeoutMs = COMPILE_MS, memoryBytes = MEMORY_BYTES } = deps;
   const modulesDir = join(sandboxDir, 'guest', 'modules');
-  const bundler = new Bundler({ timeoutMs, idleMs: IDLE_MS }, bundlerHolds(memoryBytes, [root]));
+  const bundler = new Bundler({ timeoutMs, idleMs: IDLE_MS, memoryBytes });
   /** Builds that ended the bundler's process, by plugin. Such a build is not tried again until its files change. */
   const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
   /** The builds under way, by plugin, with the files that each has read. */
@@ -127,10 +122,6 @@ export function createCompiler(deps: CompilerDeps): Compiler {
       const file = join(sandboxDir, 'process', 'main.ts');
       const built = await bundler.build({ kind: 'child', base: dirname(sandboxDir), file });
       return childProgram(codeOf(built), nativeAddon());
-    },
-
-    get confinement() {
-      return bundler.confinement;
     },
 
     close: () => bundler.close(),

@@ -1,29 +1,21 @@
 import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { NAMESPACES } from '../../../sandbox/language-names.ts';
 import {
   BUNDLE_BYTES,
   type BuildJob,
-  type BuildProblems,
+  type BuildResult,
   MAP_BYTES,
   type PluginJob,
   type RuntimeJob,
-} from './bundler/worker-messages.ts';
+} from './build-job.ts';
+import { buildProblems, isBuildFailure } from './build-problems.ts';
 import { CHILD_BUILD } from './child-program.ts';
-import { isBuildFailure } from './failures/build-failure.ts';
-import { buildProblems } from './failures/build-problems.ts';
+import { partImports, providedCall } from './guest-modules.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { importWall, type WallOptions } from './import-wall.ts';
-import { withClosedNamespaces } from './namespaces.ts';
-import { partImports, providedCall } from './resolution/guest-modules.ts';
-import { isStrict, strict } from './strict-code.ts';
 
 const CONTEXTS = 'async_hooks';
-
-/** The result of a build. */
-export type BuildEnd =
-  | { kind: 'built'; code: Uint8Array; map: Uint8Array | null }
-  | { kind: 'oversized'; bytes: number }
-  | ({ kind: 'failed' } & BuildProblems);
 
 type OnRead = (file: string, state: string) => void;
 
@@ -58,7 +50,7 @@ const KEEPS_CONTEXTS: BuildOptions = {
  * @param onRead called with each file that is read, before the bundler sees its text
  * @throws the error of esbuild when it does not say what is wrong with the files
  */
-export async function performBuild(job: BuildJob, onRead: OnRead): Promise<BuildEnd> {
+export async function performBuild(job: BuildJob, onRead: OnRead): Promise<BuildResult> {
   const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
   const given = new Set<string>();
   const noted = (file: string, state: string) => {
@@ -87,12 +79,16 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
     const code = wanted ? strict(closed) : closed;
     if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
     const map = contents(`${outfile}.map`);
-    return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };
+    return { kind: 'built', code: textOf(code), map: map.length > MAP_BYTES ? null : textOf(map) };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     const isGiven = (file: string) => job.kind !== 'plugin' || given.has(resolve(job.root, file));
     return { kind: 'failed', ...buildProblems(error.errors, isGiven) };
   }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
 function optionsOf(job: BuildJob, onRead: OnRead, told: WallOptions): BuildOptions {
@@ -134,4 +130,58 @@ function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
     footer: { js: `return module.exports.${exported}; })()` },
     plugins: [partImports(join(base, 'sandbox/guest/node/plain-intrinsics.ts'))],
   };
+}
+
+/** esbuild's helper that makes the namespace object of an ES module. */
+const OF_MODULE = 'var __export = (target, all) => {';
+/** Its helper that makes the namespace object of a CommonJS module, and of a module of Node. */
+const OF_COMMON = 'var __toESM = (mod, isNodeMode, target) => (';
+const END = ');\n';
+/** The helpers stand at the beginning. */
+const LOOKED_AT = 8000;
+
+/**
+ * The bundle with namespace objects (`import * as …`) to which nothing can be added, as the language has them (ECMA-262
+ * 10.4.6). The bundler makes ordinary objects, on which a call could leave something for the next. All lines stay where
+ * they were. Those of ES modules are only noted: more is added to them until the module has run.
+ */
+function withClosedNamespaces(code: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(code.buffer, code.byteOffset, code.byteLength);
+  const head = bytes.subarray(0, LOOKED_AT).toString('latin1');
+  let changed = head.replace(OF_MODULE, `${OF_MODULE} globalThis.${NAMESPACES}?.push(target);`);
+  const at = changed.indexOf(OF_COMMON);
+  const end = changed.indexOf(END, at);
+  if (at !== -1 && end !== -1) {
+    const from = at + OF_COMMON.length - 1;
+    changed = `${changed.slice(0, from)}Object.freeze(${changed.slice(from, end)})${changed.slice(end)}`;
+  }
+  if (changed === head) return code;
+  return Buffer.concat([Buffer.from(changed, 'latin1'), bytes.subarray(LOOKED_AT)]);
+}
+
+/** What may stand before a directive (ECMA-262 11.2.1). */
+const BEFORE = /^(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/|#![^\n]*|\uFEFF)*/;
+const DIRECTIVE = /^(?:"use strict"|'use strict')/;
+
+/** How the bundler's scripts begin. */
+const START = Buffer.from('(() => {\n');
+const MARK = Buffer.from('"use strict";');
+/** The start lies within this many bytes. */
+const START_BYTES = 1000;
+
+/** Whether a file of code says that it is strict. Modules always are (ECMA-262 11.2.2), and need not say so. */
+function isStrict(text: string): boolean {
+  return DIRECTIVE.test(text.slice(BEFORE.exec(text)?.[0].length));
+}
+
+/**
+ * The script as strict code, with all lines where they were. The bundler writes strict modules into a script that is
+ * not strict. There, an assignment to a frozen object would do nothing, without an error.
+ */
+function strict(code: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(code.buffer, code.byteOffset, code.byteLength);
+  const at = bytes.subarray(0, START_BYTES).indexOf(START);
+  if (at === -1) return code;
+  const from = at + START.length - 1;
+  return Buffer.concat([bytes.subarray(0, from), MARK, bytes.subarray(from)]);
 }

@@ -3,18 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
 import type { OnResolveArgs, Plugin } from 'esbuild';
 import { isInside } from '../catalog/plugin-file.ts';
-import { MAX_FILES } from './bundler/worker-messages.ts';
-import { fileState, LEADS_OUT, readSource } from './files-read.ts';
-import { globImports } from './glob-imports.ts';
+import { ABSENT, absentText } from './absent-modules.ts';
+import { BrowserField } from './browser-field.ts';
+import { MAX_FILES } from './build-job.ts';
+import { globImports, throwingPatterns } from './glob-imports.ts';
+import { isProvided, nodeModule, PROVIDED, providedText } from './guest-modules.ts';
 import { guestLoader, isCode, unknownKind } from './guest-syntax.ts';
 import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
-import { throwingPatterns } from './package-patterns.ts';
-import { packageFolders, targetOf } from './readable-files.ts';
-import { ABSENT, absentText, insteadOf } from './resolution/absent-modules.ts';
-import { BrowserField } from './resolution/browser-field.ts';
-import { isProvided, nodeModule, PROVIDED, providedText } from './resolution/guest-modules.ts';
-import { sourceTexts } from './resolution/source-texts.ts';
-import { TsconfigPaths } from './resolution/tsconfig-paths.ts';
+import { fileState, LEADS_OUT, packageFolders, readSource, sourceTexts, targetOf } from './source-files.ts';
+import { TsconfigPaths } from './tsconfig.ts';
 
 /** The folders that the wall needs to know. */
 export interface ImportPlaces {
@@ -96,8 +93,6 @@ export function importWall(
   const inside = [root, guestDir, ...packages, ...packageFolders(root)];
   const isOfPackage = (file: string) =>
     file.includes(`${sep}node_modules${sep}`) || packages.some((folder) => isInside(folder, file));
-  // Package managers share a package's files between folders by hard links.
-  const mayBeShared = (file: string) => isOfPackage(file) || isInside(guestDir, file);
 
   return {
     name: 'import-wall',
@@ -109,7 +104,7 @@ export function importWall(
       const described = new Set<string>();
       const watched = [root, ...packages];
       const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
-      const read = sourceTexts(allowed, mayBeShared, onRead);
+      const read = sourceTexts(allowed, onRead);
       const browser = new BrowserField(read);
       /** The file that replaces a package's bundle for browsers, if any, by import and importing folder. */
       const mains = new Map<string, Promise<string | undefined>>();
@@ -210,7 +205,7 @@ export function importWall(
       build.onLoad({ filter: /./, namespace: ABSENT }, ({ path }) => ({ contents: absentText(path), loader: 'js' }));
       build.onLoad({ filter: /^\// }, async ({ path }) => {
         if (await browser.disablesFile(path)) return { contents: '', loader: 'empty' };
-        const source = await readSource(path, allowed, mayBeShared);
+        const source = await readSource(path, allowed);
         if (typeof source === 'string') return { errors: [{ text: source }] };
         onRead(path, source.state);
         if (++files > mostFiles) return { errors: [{ text: `The bundle is made of more than ${mostFiles} files` }] };
@@ -234,14 +229,6 @@ export function importWall(
   };
 }
 
-/** What to tell the author when an import cannot be resolved. */
-export function unresolvedReason(specifier: string): string {
-  const module = nodeModule(specifier);
-  return module === undefined
-    ? `Could not resolve "${specifier}"`
-    : `Cannot import "${specifier}", a module of Node.js. ${insteadOf(module)}`;
-}
-
 /**
  * Whether an import leads out by its own text. Such an import is refused without a look at the disk: the answer would
  * tell a plugin's author which files the machine has.
@@ -259,7 +246,7 @@ function leadsOut(specifier: string, resolveDir: string, inside: readonly string
 function refusedText(path: string): string {
   const name = basename(path);
   if (isReadByBundler(path)) {
-    return `The ${name} of "${basename(dirname(path))}" leads out of the plugins folder, or is no ordinary file`;
+    return `The ${name} of "${basename(dirname(path))}" leads out of the plugins folder`;
   }
   const remedy = 'put the packages into it, or into a node_modules folder above the plugins folder';
   return `"${name}" is a link that leads out of the plugins folder, or to nothing${name === 'node_modules' ? `: ${remedy}` : ''}`;

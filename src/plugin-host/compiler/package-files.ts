@@ -1,4 +1,4 @@
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isInside } from '../catalog/plugin-file.ts';
 
@@ -33,7 +33,7 @@ export function packageFiles(
       if (await leadsAway(folder, allowed)) return folder;
       // The bundler reads Yarn's files only in the folder in which the build runs. That is the topmost watched folder.
       const names = watched(dirname(folder)) ? ['package.json'] : OWN_READS;
-      for (const name of names) if (!(await mayBeRead(join(folder, name), allowed))) return join(folder, name);
+      for (const name of names) if (await leadsAway(join(folder, name), allowed)) return join(folder, name);
       return undefined;
     });
     seen.set(folder, first);
@@ -69,17 +69,7 @@ function foldersOf(specifier: string, resolveDir: string): string[] {
 }
 
 /**
- * Whether the path is free, a folder, or an ordinary file that may be read. Opening a pipe would wait for its writer.
- */
-async function mayBeRead(file: string, allowed: (file: string) => boolean): Promise<boolean> {
-  if (await leadsAway(file, allowed)) return false;
-  const state = await stat(file).catch(() => undefined);
-  return state === undefined || state.isDirectory() || state.isFile();
-}
-
-/**
- * Whether the path is a link to a file that may not be read. The bundler's confinement hides such files, so a link to
- * nothing counts, too.
+ * Whether the path is a link to a file that may not be read, or to nothing.
  * @param path only its last part is checked, not the folders above
  */
 export async function leadsAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { isBuiltin } from 'node:module';
 import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
-import { insteadOf } from '../../../src/plugin-host/compiler/resolution/absent-modules.ts';
+import { insteadOf } from '../../../src/plugin-host/compiler/absent-modules.ts';
 import type { ModuleFinding } from './node-exports.ts';
 
 const HEAD = `# Node's modules in plugins

@@ -1,7 +1,8 @@
 /** Threat: a child that lives on after its kill, drowns the thread in its last words, or takes it along by an error. */
 import t from 'tap';
 import { Child, type Gone } from '../../../../sandbox/driver/child.ts';
-import { probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
+import { start } from '../../../../sandbox/driver/launch.ts';
 import { encodeFrame } from '../../../../sandbox/frames.ts';
 import { FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 import { runs } from '../../../support/sandbox.ts';

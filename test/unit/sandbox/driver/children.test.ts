@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { Children } from '../../../../sandbox/driver/children.ts';
-import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
 import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 import { contextText, guestRuntime, plugin, runs, sandboxProgram } from '../../../support/sandbox.ts';
@@ -85,7 +85,7 @@ t.test('without a file descriptor left a child ends alone as well, and its threa
   const script = `
     import { closeSync, openSync } from 'node:fs';
     import { setTimeout } from 'node:timers/promises';
-    import { probeLauncher } from ${at('launch.ts')};
+    import { probeLauncher } from ${at('confinement.ts')};
     import { Children } from ${at('children.ts')};
     const children = new Children({ runtime: '', program: '', addon: '' }, await probeLauncher(process.platform, ${JSON.stringify(nativeAddon())}), (message) => said.push(message));
     const said = [];

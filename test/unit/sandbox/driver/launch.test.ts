@@ -5,7 +5,8 @@ import { access, readFile, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { launch, nodeArguments, nodePid, probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
+import { launch, nodeArguments, nodePid, start } from '../../../../sandbox/driver/launch.ts';
 import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 import { ROOT, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
@@ -80,7 +81,7 @@ t.test('where the system allows, a child ends with whoever started it', async (t
   }
   // It speaks once it runs: a parent that dies before is noticed by the closed channel instead.
   const spin = [process.execPath, '-e', "require('fs').writeSync(3, 'x'); for (;;);"];
-  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(async ({ probeLauncher, start }) => {
+  const code = `Promise.all(${JSON.stringify(['confinement', 'launch'].map((name) => import.meta.resolve(`../../../../sandbox/driver/${name}.ts`)))}.map((file) => import(file))).then(async ([{ probeLauncher }, { start }]) => {
     const launcher = await probeLauncher(process.platform, ${JSON.stringify(nativeAddon())});
     const child = start([...launcher.prefix, ...${JSON.stringify(spin)}], { filterFd: launcher.filterFd });
     child.stdio[3].once('data', () => process.stderr.write(child.pid + '\\n'));

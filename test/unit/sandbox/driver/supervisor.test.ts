@@ -1,6 +1,7 @@
 /** Threat: a sandbox whose child is not what it should be: late, broken, too large, or gone. */
 import t from 'tap';
-import { probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
+import { start } from '../../../../sandbox/driver/launch.ts';
 import { LoadedVersions } from '../../../../sandbox/driver/supervisor.ts';
 import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { DEFAULT_LIMITS, type LoadFailure } from '../../../../sandbox/protocol.ts';

@@ -25,7 +25,6 @@ t.test('wires a call from its request to its answer', async (t) => {
     running: 0,
     queued: 0,
     confinement: { permission: true },
-    bundler: { permission: true },
     plugins: [
       { id: 'broken', state: 'broken', reason: /broken\.ts/, version: null },
       { id: 'get', state: 'serving', reason: null, version: String, refused: false },

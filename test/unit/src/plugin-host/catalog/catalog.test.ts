@@ -16,7 +16,6 @@ const LONG_MS = 60_000;
 
 /** "Compiles" by reading the source: `broken` makes it fail, and `uses <file>` makes that file an input. */
 class ReadingCompiler implements Compiler {
-  readonly confinement = undefined;
   compiled: string[] = [];
   /** Builds of a source with the word `slow` wait for this. */
   readonly slow = Promise.withResolvers<void>();

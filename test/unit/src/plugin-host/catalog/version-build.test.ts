@@ -20,7 +20,6 @@ const compiler: Compiler = {
   filesChanged: () => Promise.resolve(),
   runtime: () => Promise.resolve(''),
   child: () => Promise.resolve(''),
-  confinement: undefined,
   close: () => Promise.resolve(),
 };
 

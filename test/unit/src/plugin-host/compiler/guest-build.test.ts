@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -23,7 +22,7 @@ t.test('a plugin becomes a script with its map, a failure what is wrong', async 
   const built = await build('a.ts', 'export const handler = (n: number) => n + 1;');
   if (built.kind !== 'built') return t.fail(built.kind);
   const world: { __isolayer_plugin__?: { handler(n: number): number } } = {};
-  runInNewContext(Buffer.from(built.code).toString(), world);
+  runInNewContext(built.code, world);
   t.equal(world.__isolayer_plugin__?.handler(1), 2);
   t.match(Buffer.from(built.map ?? []).toString(), '"a.ts"');
   t.match(await build('b.ts', 'let = ;'), { kind: 'failed', total: 1 });
@@ -45,7 +44,7 @@ t.test('a file of the runtime becomes an expression that evaluates to its export
     const file = join(folder.path, `${exported}.ts`);
     const built = await performBuild({ kind: 'runtime', base: folder.path, file, exported }, () => {});
     if (built.kind !== 'built') return t.fail(built.kind);
-    const code = Buffer.from(built.code).toString();
+    const code = built.code;
     t.equal(runInNewContext(`(${code.trim().replace(/;$/, '')})()`, { structuredClone: () => {} }), seen);
   }
 });
@@ -56,7 +55,7 @@ t.test('the program of a child keeps what Node has, and its native module, for w
   const built = await performBuild(job, () => {});
   if (built.kind !== 'built') return t.fail(built.kind);
   const world = { said: [], require: (name: string) => ({ name, sep: `of ${name}` }) };
-  runInNewContext(Buffer.from(built.code).toString(), world);
+  runInNewContext(built.code, world);
   t.strictSame(world.said, ['isolated-vm', 'of node:path']);
 });
 
@@ -68,18 +67,16 @@ t.test('what the bundler reads by itself is no way to a file outside', { timeout
     t.notMatch(JSON.stringify(end), 'canary', name);
     return end.kind === 'failed' ? end.problems.map((problem) => problem.text).join() : end.kind;
   };
-  const refused = /leads out of the plugins folder, or (is no ordinary file|to nothing)/;
-  for (const name of ['node_modules/linked', 'node_modules/@a/deep', 'node_modules/piped', 'own/dir']) {
+  const refused = /leads out of the plugins folder/;
+  for (const name of ['node_modules/linked', 'node_modules/@a/deep', 'own/dir']) {
     mkdirSync(join(folder.path, name), { recursive: true });
     folder.write(`${name}/index.js`, '');
     const file = join(folder.path, name, 'package.json');
-    if (name.endsWith('piped')) execFileSync('mkfifo', [file]);
-    else symlinkSync(join(outside.path, 'key'), file);
+    symlinkSync(join(outside.path, 'key'), file);
   }
   symlinkSync(join(outside.path, 'pkg'), join(folder.path, 'node_modules/folder'));
   t.match(await said('l.ts', `import 'linked';`), refused);
   t.match(await said('d.ts', `import '@a/deep/index.js';`), refused);
-  t.match(await said('p.ts', `import 'piped?x';`), refused);
   t.match(await said('o.ts', `import './own/dir';`), refused);
   t.match(await said('own/dir/in.ts', ''), refused);
   t.match(await said('f.ts', `import 'folder';`), refused);
@@ -117,7 +114,7 @@ t.test('a package in which it stands is built without looking through folders, a
     const built = await build('uses.ts', "import x from 'patterns'; export const handler = (n: string) => x(n);");
     if (built.kind !== 'built') return t.fail(JSON.stringify(built));
     const world: { __isolayer_plugin__?: { handler(n: string): Promise<void> } } = {};
-    runInNewContext(Buffer.from(built.code).toString(), world);
+    runInNewContext(built.code, world);
     await t.rejects(async () => world.__isolayer_plugin__?.handler('etc'), {
       message:
         'This module picks a file at run time, which a bundle cannot do: plugins/node_modules/patterns/index.js:2',
@@ -181,7 +178,7 @@ t.test('packages are resolved as Node and browsers’ bundlers do', async (t) =>
     const built = await build(name, text);
     if (built.kind !== 'built') return JSON.stringify(built);
     const world: { __isolayer_plugin__?: { handler(): unknown } } = {};
-    runInNewContext(Buffer.from(built.code).toString(), world);
+    runInNewContext(built.code, world);
     return JSON.parse(JSON.stringify(world.__isolayer_plugin__?.handler()));
   };
   const required = "const D = require('dual'), E = require('exported');";

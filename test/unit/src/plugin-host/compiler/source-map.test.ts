@@ -8,7 +8,7 @@ t.teardown(() => stop());
 
 t.test('every position of a bundle is found as by the reader that Node has', async (t) => {
   const { outputFiles } = await build({
-    entryPoints: [resolve(import.meta.dirname, '../../../../../src/plugin-host/compiler/bundler/worker-messages.ts')],
+    entryPoints: [resolve(import.meta.dirname, '../../../../../src/plugin-host/compiler/build-job.ts')],
     ...{
       bundle: true,
       write: false,
