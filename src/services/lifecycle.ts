@@ -11,12 +11,11 @@ import type { Log } from '../observability/log.ts';
 import type { StoredEffect } from '../store/keyed-request.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { auditRequest } from './audit-records.ts';
-import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
-import { findTransaction } from './transaction-lookup.ts';
+import { findTransaction, pollTransaction } from './transaction-lookup.ts';
 
 /** How long a request waits for the lane to carry out its intent. */
 const SETTLING_MS = 2_500;
@@ -66,25 +65,13 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
    * @throws AppError `INVALID_REQUEST` when the lane has refused the intent by then
    */
   async function untilSettled(transactionId: string, position: number): Promise<void> {
-    const deadline = clock.elapsed() + settlingMs;
-    const changes = new ChangeWait(
-      (listener) => engine.onChange(transactionId, listener),
-      new AbortController().signal,
-    );
-    try {
-      for (;;) {
-        const outcome = await store.read.intentOutcome(position);
-        if (outcome !== 'waiting') {
-          if (typeof outcome?.refusal === 'string') throw invalidRequest(outcome.refusal);
-          return;
-        }
-        const left = deadline - clock.elapsed();
-        if (left <= 0) return;
-        await changes.next(Math.min(LOOK_MS, left));
-      }
-    } finally {
-      changes.close();
-    }
+    const look = async () => {
+      const outcome = await store.read.intentOutcome(position);
+      return outcome === 'waiting' ? undefined : (outcome ?? null);
+    };
+    const timing = { intervalMs: LOOK_MS, timeoutMs: settlingMs };
+    const outcome = await pollTransaction({ engine, clock }, transactionId, look, timing);
+    if (typeof outcome?.refusal === 'string') throw invalidRequest(outcome.refusal);
   }
 
   /**

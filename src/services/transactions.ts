@@ -13,12 +13,11 @@ import type { Engine, EngineMetrics } from '../engine/engine.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { auditRequest } from './audit-records.ts';
-import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
-import { findTransaction } from './transaction-lookup.ts';
+import { findTransaction, pollTransaction } from './transaction-lookup.ts';
 
 /**
  * The shortest time between two reads of a transaction that somebody waits for. The engine announces every change, so
@@ -135,27 +134,19 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   /** Waits until `holds` is true. Checks after each change, and at intervals. Undefined after the time-out. */
-  async function until(
+  function until(
     relayerId: string,
     transactionId: string,
     holds: (transaction: Transaction) => boolean,
     { intervalMs, timeoutMs }: { intervalMs: number; timeoutMs: number },
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<Transaction | undefined> {
-    const deadline = clock.elapsed() + timeoutMs;
-    const changes = new ChangeWait((listener) => engine.onChange(transactionId, listener), signal);
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const transaction = await look(relayerId, transactionId);
-        if (holds(transaction)) return transaction;
-        const left = deadline - clock.elapsed();
-        if (left <= 0) return undefined;
-        await changes.next(Math.min(Math.max(intervalMs, MIN_INTERVAL_MS), left));
-      }
-    } finally {
-      changes.close();
-    }
+    const found = async () => {
+      const transaction = await look(relayerId, transactionId);
+      return holds(transaction) ? transaction : undefined;
+    };
+    const timing = { intervalMs: Math.max(intervalMs, MIN_INTERVAL_MS), timeoutMs, ...(signal && { signal }) };
+    return pollTransaction({ engine, clock }, transactionId, found, timing);
   }
 
   return {
@@ -218,7 +209,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const { chain } = await relayers.find(relayerId);
       const isSigned = ({ hash, status }: Transaction) => hash !== null || isFinal(status);
       const timing = { intervalMs: MIN_INTERVAL_MS, timeoutMs };
-      const signed = await until(relayerId, transactionId, isSigned, timing, new AbortController().signal);
+      const signed = await until(relayerId, transactionId, isSigned, timing);
       return signed && chain.transactionView(signed);
     },
   };

@@ -121,7 +121,7 @@ export class SequencePlanner {
 }
 
 /** The sequence after the highest that is used or held here; null where none is. */
-export function knownOf({ held, settled }: Pick<SequenceFigures, 'held' | 'settled'>): bigint | null {
+function knownOf({ held, settled }: Pick<SequenceFigures, 'held' | 'settled'>): bigint | null {
   let known = settled;
   for (const sequence of held) if (known === null || sequence >= known) known = sequence + 1n;
   return known;

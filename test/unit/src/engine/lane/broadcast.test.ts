@@ -1,13 +1,16 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
 import { sequenceOf } from '../../../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
+import { markMissing, offer, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
+import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
+import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
+import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
-import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
+import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** A step with this many transactions, signed but not offered. */
 async function signed(
@@ -226,3 +229,242 @@ t.test(
     t.equal(offered.length, 5, 'the last one waits for its time');
   },
 );
+
+t.test('offer round', async (t) => {
+  /** A lane with this many signed transactions. `round` returns the sequences of the round made from the given ones. */
+  async function lane(t: Test, count: number) {
+    const world = await EngineWorld.open(t);
+    const pending = [];
+    for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
+    const step = await world.step();
+    await signPending(step, pending);
+    const at = (place: number): OpenEntry => present(step.open.bySequence[place]);
+    const round = (...places: number[]) => {
+      const { now, later, blocker } = offerRound(step, places.map(at));
+      return { now: now.map(sequenceOf), later: later.map(sequenceOf), blocker: blocker && sequenceOf(blocker) };
+    };
+    const busy = (place: number) => step.memory.offers.isNews(at(place).transaction.id, 'busy');
+    return { step, at, round, busy };
+  }
+
+  const sequenceOf = ({ transaction }: OpenEntry) => Number(transaction.sequence);
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+  /** Marks the entry as accepted by a node. */
+  function take(step: LaneStep, entry: OpenEntry): void {
+    const attempts = entry.attempts.map((attempt) => ({ ...attempt, acceptedAt: 1 }));
+    step.open.set(entry.transaction.id, { ...entry, attempts });
+  }
+
+  t.test('all is offered at once while nodes have room', async (t) => {
+    const { round } = await lane(t, 20);
+    t.strictSame(round(...range(0, 20)), { now: range(0, 20), later: [], blocker: undefined });
+  });
+
+  t.test('once nodes had no room, sixteen are offered at a time', async (t) => {
+    const { round, busy } = await lane(t, 20);
+    busy(0);
+    t.strictSame(round(...range(0, 20)), { now: range(0, 16), later: range(16, 20), blocker: undefined });
+  });
+
+  t.test('nothing is offered above one that waits for room', async (t) => {
+    const { round, busy } = await lane(t, 5);
+    busy(1);
+    t.strictSame(round(0, 2, 3, 4), { now: [0], later: [2, 3, 4], blocker: 1 });
+    busy(3);
+    t.strictSame(round(2, 4), { now: [], later: [2, 4], blocker: 1 }, 'the lowest of two');
+  });
+
+  t.test('what a node took, and what other words were said of, holds up nothing', async (t) => {
+    const { step, at, round, busy } = await lane(t, 4);
+    busy(0);
+    take(step, at(0));
+    step.memory.offers.isNews(at(1).transaction.id, 'unknown');
+    t.strictSame(round(2, 3), { now: [2, 3], later: [], blocker: undefined });
+  });
+
+  t.test('what a node took goes to it again, whatever waits below', async (t) => {
+    const { step, at, round, busy } = await lane(t, 3);
+    busy(0);
+    take(step, at(1));
+    t.strictSame(round(1, 2), { now: [1], later: [2], blocker: 0 });
+  });
+
+  t.test('what is not in the order of the account does not wait for it', async (t) => {
+    const { step, at, round, busy } = await lane(t, 3);
+    busy(0);
+    const { transaction, attempts } = at(1);
+    step.open.set(transaction.id, { transaction: { ...transaction, anchorKind: 'text' }, attempts });
+    t.strictSame(round(1, 2), { now: [1], later: [2], blocker: 0 });
+  });
+});
+
+/** Six transactions that a node accepts, although its pool holds only two. The test sets the clock. */
+async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilently' | 'isFull' } = {}) {
+  const world = await EngineWorld.open(t);
+  world.chain[said] = (held) => held >= 2;
+  const pending: Transaction[] = [];
+  for (let index = 0; index < 6; index += 1) pending.push(await world.accept(`pay ${index}`));
+  let now = 10_000;
+  const timing = { poolMs: 1_000, batch: 3, reofferMs: 3_600_000, retryMs: 3_600_000, retryCapMs: 3_600_000 };
+  const pool = new PoolWatch();
+  const made = stepAt(await world.step(timing), { elapsed: () => now, now: () => 5_000 });
+  const step = { ...made, memory: Object.assign(made.memory, { pool }) };
+  await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
+  await offer(stepAt(step, { now: () => Date.now() + 1 }));
+  let asked = 0;
+  const nextSequence = world.client.sequences.next.bind(world.client);
+  world.client.sequences.next = async (address) => {
+    asked += 1;
+    return nextSequence(address);
+  };
+  /** Moves the clock, then returns the indexes of the transactions to offer again, and how often the node was asked. */
+  const after = async (ms: number, { room = false } = {}) => {
+    now += ms;
+    if (room) pool.moved(now);
+    asked = 0;
+    await markMissing(step);
+    const missing = pending.flatMap(({ id }, place) => (step.memory.offers.isMissing(id) ? [place] : []));
+    return { asked, missing };
+  };
+  return { world, step, after };
+}
+
+t.test('what a node took and does not have is found when a block has made room, the lowest first', async (t) => {
+  const { after } = await scene(t);
+  t.strictSame(await after(999, { room: true }), { asked: 0, missing: [] }, 'it may be on its way');
+  t.strictSame(await after(1), { asked: 1, missing: [2, 3, 4] });
+});
+
+t.test('without a block the node is asked more rarely', async (t) => {
+  const { after } = await scene(t);
+  t.strictSame(await after(1_000), { asked: 1, missing: [2, 3, 4] }, 'the first time');
+  t.equal((await after(4_999)).asked, 0);
+  t.equal((await after(1)).asked, 1);
+  t.equal((await after(1_000, { room: true })).asked, 1);
+});
+
+t.test('what the node has is left alone, and what it lacks is offered once', async (t) => {
+  const { world, step, after } = await scene(t);
+  await after(1_000, { room: true });
+  world.chain.dropsSilently = () => false;
+  const before = world.chain.received.length;
+  await offer(step);
+  t.strictSame(
+    world.chain.received.slice(before).map((raw) => Number((JSON.parse(raw) as { nonce: string }).nonce)),
+    [2, 3, 4],
+  );
+  t.strictSame((await after(1_000, { room: true })).missing, [5]);
+  await offer(step);
+  t.strictSame(await after(1_000, { room: true }), { asked: 1, missing: [] });
+});
+
+t.test('what it had no room for is offered again when there is room, and not before', async (t) => {
+  const { world, step, after } = await scene(t, { said: 'isFull' });
+  t.strictSame((await after(1_000)).missing, []);
+  t.strictSame((await after(1_000, { room: true })).missing, [2, 3, 4]);
+  world.chain.isFull = () => true;
+  await offer(step);
+  t.strictSame((await after(0)).missing, [], 'it was tried');
+});
+
+t.test('where nothing waits nobody is asked, and a node that does not answer marks nothing', async (t) => {
+  const { world, step, after } = await scene(t);
+  world.chain.fault = () => 'request-lost';
+  t.strictSame((await after(1_000, { room: true })).missing, []);
+  world.chain.fault = () => undefined;
+  for (const id of step.open.entries.keys()) step.open.delete(id);
+  t.equal((await after(10_000, { room: true })).asked, 0);
+});
+
+t.test('broadcast history', async (t) => {
+  t.test('an offer is stale when no node took it, or the last one long ago', async (t) => {
+    const book = new BroadcastHistory();
+    t.ok(book.isStale('a', 0, 100));
+    book.accepted('a', 50);
+    t.notOk(book.isStale('a', 149, 100));
+    t.ok(book.isStale('a', 150, 100));
+    book.accepted('a', 150);
+    book.failed('a');
+    t.notOk(book.isStale('a', 151, 100), 'a later failure does not take the acceptance back');
+  });
+
+  t.test('what was offered and not taken is known until a further version is signed', async (t) => {
+    const book = new BroadcastHistory();
+    book.failed('a');
+    t.notOk(book.wasNotTaken('a'), 'it was not even offered');
+    book.isNews('a', 'anchor-ahead');
+    t.ok(book.wasNotTaken('a'));
+    book.signedAnew('a');
+    t.notOk(book.wasNotTaken('a'));
+  });
+
+  t.test('a node that did not answer has not turned an attempt away', async (t) => {
+    const book = new BroadcastHistory();
+    t.notOk(book.wasTurnedAway('a'));
+    book.isNews('a', 'unknown');
+    t.notOk(book.wasTurnedAway('a'));
+    book.isNews('a', 'busy');
+    t.ok(book.wasTurnedAway('a'));
+  });
+
+  t.test('words that nobody knows count while they stay the same, but for their figures', async (t) => {
+    const book = new BroadcastHistory();
+    const say = (times: number, words = 'declined') => {
+      for (let time = 0; time < times; time += 1) book.turnedAway('a', `${words} (trace ${time}, 0xab${time})`, time);
+    };
+    say(9);
+    t.notOk(book.isTurnedAway('a', 1_000, 100), 'not often enough');
+    say(1);
+    t.ok(book.isTurnedAway('a', 1_000, 100));
+    t.notOk(book.isTurnedAway('a', 99, 100), 'not for long enough');
+    book.notTurnedAway('a');
+    t.notOk(book.isTurnedAway('a', 1_000, 100), 'a node may have it');
+    say(9);
+    say(1, 'not today');
+    t.notOk(book.isTurnedAway('a', 1_000, 100), 'other words');
+    say(9, 'not today');
+    t.ok(book.isTurnedAway('a', 1_000, 100));
+    book.signedAnew('a');
+    t.notOk(book.isTurnedAway('a', 1_000, 100), 'nothing was said of the new attempt');
+  });
+
+  t.test('what is forgotten takes no room', async (t) => {
+    const book = new BroadcastHistory();
+    book.failed('a');
+    book.accepted('b', 1);
+    book.forget('a');
+    book.forget('b');
+    t.equal(book.size, 0);
+  });
+
+  const waiting = (id: string) => ({ ...pendingTransaction('pay'), id, relayerId: 'r1' });
+
+  t.test('why a transaction waits is known until it goes on, and told anew when it is another reason', (t) => {
+    const book = new BroadcastHistory();
+    t.equal(book.causeOf('a'), undefined);
+    t.ok(book.park(waiting('a'), 'price', 0));
+    t.notOk(book.park(waiting('a'), 'price', 5));
+    t.ok(book.park(waiting('a'), 'balance', 9));
+    book.accepted('a', 10);
+    t.equal(book.causeOf('a'), 'balance', 'an offer of the same bytes changes nothing');
+    book.park(waiting('b'), 'budget', 0);
+    t.match(book.parked(), [{ relayerId: 'r1', networkType: 'evm', cause: 'balance' }, { cause: 'budget' }]);
+    book.signedAnew('a');
+    book.forget('b');
+    t.strictSame(book.parked(), []);
+    t.end();
+  });
+
+  t.test('what nodes say is news once for each version', (t) => {
+    const book = new BroadcastHistory();
+    t.ok(book.isNews('a', 'busy'));
+    t.notOk(book.isNews('a', 'busy'));
+    t.ok(book.isNews('a', 'refused'));
+    book.accepted('a', 1);
+    t.notOk(book.isNews('a', 'busy'));
+    book.signedAnew('a');
+    t.ok(book.isNews('a', 'busy'));
+    t.end();
+  });
+});

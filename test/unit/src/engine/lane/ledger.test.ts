@@ -2,8 +2,9 @@ import t, { type Test } from 'tap';
 import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
+import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
 import type { Store, Writer } from '../../../../../src/store/store.ts';
-import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
+import { EngineWorld, LANE, pendingTransaction, relayerNamed } from '../../../../support/engine-world.ts';
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
   const hash = `hash of ${id}`;
@@ -210,4 +211,33 @@ t.test('a fee that the budget lacks is refused with its figures, in the order as
     [{ transactionId: transaction.id, reason: 'Plugin p has 2 left of fee_per_hour 5, and the fee can be 3 more' }],
   );
   t.strictSame(await spent(), { value: 10n, fee: 4n });
+});
+
+/** A store that returns this settled sequence and one open transaction for a lane, and records the calls. */
+function storeOf(settled: bigint | null) {
+  const asked: string[] = [];
+  const entries = [{ transaction: pendingTransaction('pay', { id: 'one' }), attempts: [] }];
+  return {
+    asked,
+    openTransactions: async (lane: string) => (asked.push(`open of ${lane}`), entries),
+    settledSequence: async (lane: string) => (asked.push(`settled of ${lane}`), settled),
+  };
+}
+
+t.test('the settled sequence rises with the transactions that end', async (t) => {
+  const book = await OpenTransactions.read(storeOf(5n), 'lane');
+  book.ended(9n);
+  t.equal(await book.settled(), 5n, 'what ended before it was read is in the store');
+  book.ended(4n);
+  book.ended(null);
+  t.equal(await book.settled(), 5n);
+  book.ended(7n);
+  t.equal(await book.settled(), 8n);
+});
+
+t.test('without a history the first end sets the settled sequence', async (t) => {
+  const book = await OpenTransactions.read(storeOf(null), 'lane');
+  t.equal(await book.settled(), null);
+  book.ended(0n);
+  t.equal(await book.settled(), 1n);
 });

@@ -1,27 +1,5 @@
 import t from 'tap';
-import { Senders } from '../../../../../src/engine/lane/sender.ts';
-import { ADDRESS, EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
-
-t.test('a sender is found once for a step', async (t) => {
-  const world = await EngineWorld.open(t);
-  let reads = 0;
-  const read = { ...world.store.read, relayer: (id: string) => ((reads += 1), world.store.read.relayer(id)) };
-  const senders = new Senders(
-    {
-      store: { ...world.store, read },
-      chains: new Map([['evm', world.family]]),
-      connections: { clientOf: () => world.client, close: async () => {} },
-      signerOf: async () => world.signer,
-    },
-    LANE,
-  );
-  const [one, two] = await Promise.all([senders.of('r1'), senders.of('r1')]);
-  t.equal(one, two);
-  t.equal(reads, 1);
-  t.equal(one.account.address, ADDRESS);
-  t.equal(one.client, world.client);
-  t.equal(await one.signer(), world.signer);
-});
+import { ADDRESS, EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
 
 t.test('a relayer that is gone, or of a family that is not there, says so', async (t) => {
   const world = await EngineWorld.open(t);

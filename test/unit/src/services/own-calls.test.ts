@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../../../../src/chains/chain-client.ts';
-import { systemClock } from '../../../../../src/domain/clock.ts';
-import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
-import type { WireObject } from '../../../../../src/domain/json/json.ts';
-import { createLifecycleService } from '../../../../../src/services/lifecycle.ts';
-import { createOwnCalls } from '../../../../../src/services/own-calls.ts';
-import { RelayerDirectory } from '../../../../../src/services/relayer-access.ts';
-import { createTransactionsService } from '../../../../../src/services/transactions.ts';
-import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
-import { keyedEffect } from '../../../../support/keyed-effect.ts';
+import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../../../src/chains/chain-client.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
+import type { WireObject } from '../../../../src/domain/json/json.ts';
+import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
+import { createOwnCalls } from '../../../../src/services/own-calls.ts';
+import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
+import { createTransactionsService } from '../../../../src/services/transactions.ts';
+import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 /** A world with a running engine, and the dependencies of a family's own RPC methods. */
 async function open(t: Test, signingMs?: number) {

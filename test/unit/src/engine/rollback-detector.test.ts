@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { isRolledBack, RollbackDetector, type RollbackDetectorDeps } from '../../../../src/engine/rollback-detector.ts';
+import {
+  failUnsigned,
+  isRolledBack,
+  RollbackDetector,
+  type RollbackDetectorDeps,
+} from '../../../../src/engine/rollback-detector.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { openFolderMemory } from '../../../../src/store/sqlite/folder-memory.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
+import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { quickFolder } from '../../../support/run-folder.ts';
-import { transactionOf } from '../../../support/store.ts';
+import { notificationOf, transactionOf } from '../../../support/store.ts';
 
 /** A data folder whose database a test can open, close and restore as often as it likes. */
 class Folder {
@@ -180,3 +186,26 @@ t.test('alone, the mark rises with the first signature after the start, and an i
   folder.putBack(backup);
   await t.rejects(folder.use(nothing), { name: 'WentBack' });
 });
+
+t.test(
+  'what nobody signed ends as failed, webhooks are told, and it is pruned in its time; the rest stays',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    await world.store.write(async (writer) => {
+      await writer.putNotification(notificationOf({ id: 'hook' }));
+      await writer.putRelayer(relayerNamed('r1', { notificationId: 'hook' }));
+    });
+    const signed = await world.accept('signed', { status: 'sent', sequence: 3n, hash: '0x3' });
+    const unsigned = await world.accept('unsigned');
+    await failUnsigned(world.store, world.ledger());
+    t.match(await world.get(unsigned), {
+      status: 'failed',
+      statusReason: /not sent, because it may have been sent after the backup/,
+      nextActionAt: null,
+    });
+    t.not(await world.store.read.endedAt(unsigned.id), null, 'or it would be kept for ever');
+    t.equal(await world.store.read.waitingEvents(), 1);
+    t.equal((await world.get(signed)).status, 'sent');
+    t.equal(await world.store.read.unsignedCount(), 0);
+  },
+);
