@@ -12,6 +12,20 @@ export interface ListenAddress {
   variable: string;
 }
 
+/** A server of the service. */
+export interface HttpServer {
+  /**
+   * Starts listening; resolves with the URL.
+   * @throws Error that names the variable to change when the address cannot be had
+   */
+  listen(where: ListenAddress): Promise<string>;
+  /**
+   * Answers new requests with 503 and lets running requests finish for `graceMs`. Then stops listening and closes the
+   * remaining connections. The probes answer until then. Safe to call twice.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
 /**
  * Starts listening; resolves with the URL.
  * @throws Error that names the variable to change when the address cannot be had

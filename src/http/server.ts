@@ -17,7 +17,7 @@ import {
   answerExpectations,
   answerTogether,
   cutStalledReaders,
-  type ListenAddress,
+  type HttpServer,
   listenOn,
 } from './connections.ts';
 import type { CursorIds, PlaceCursors } from './cursors.ts';
@@ -74,21 +74,10 @@ export interface HttpServerDependencies {
 /** How long an idle connection stays open after the server begins to close. */
 const LINGER_MS = 500;
 
-/** The API server. All answers are JSON. All are in the envelope, except probes, raw plugin answers and `rpc`. */
-export interface HttpServer {
-  /**
-   * Starts listening; resolves with the URL.
-   * @throws Error that names the variable to change when the address cannot be had
-   */
-  listen(where: ListenAddress): Promise<string>;
-  /**
-   * Answers new requests with 503 and lets running requests finish for `graceMs`. Then stops listening and closes the
-   * remaining connections. The probes answer until then. Safe to call twice.
-   */
-  close(graceMs: number): Promise<void>;
-}
-
-/** The server and its routes, from which the API description is made. */
+/**
+ * The API server, and its routes, from which the API description is made. All answers are JSON. All are in the
+ * envelope, except probes, raw plugin answers and `rpc`.
+ */
 export interface ApiServer extends HttpServer {
   readonly routes: RouteTable;
 }

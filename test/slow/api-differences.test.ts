@@ -280,7 +280,7 @@ const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
   ],
   metrics: ['test/unit/src/config/environment.test.ts', /METRICS_ENABLED: true/],
   '`GET /metrics` on the metrics port': [
-    'test/unit/src/http/metrics-server.test.ts',
+    'test/unit/src/http/routes/metrics.test.ts',
     /a client that asks for JSON gets the names/,
   ],
 };

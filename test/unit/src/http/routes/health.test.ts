@@ -80,10 +80,3 @@ t.test('without a key readiness has nothing but status words, by our names and t
     },
   });
 });
-
-t.test('the page at the root tells no more', async (t) => {
-  const { call } = await startHttp(t, { checks: CHECKS, hasConsole: false });
-  const page = await call('/', { headers: { authorization: '', accept: 'text/html' } });
-  t.match(page.text, /unhealthy/);
-  t.notMatch(page.text, /10\.0|r3|payouts|secret/);
-});

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { createMetricsServer } from '../../../../../src/http/metrics-server.ts';
+import { createMetricsServer } from '../../../../../src/http/routes/metrics.ts';
 import { createMetrics } from '../../../../../src/observability/metrics.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 

@@ -48,7 +48,13 @@ t.test('the API reference runs its own two scripts and loads nothing from elsewh
   t.notMatch(policy, /https?:/);
   const script = await fetch(url + source, GZIP);
   t.equal(script.headers.get('content-encoding'), 'gzip');
-  t.match(await script.text(), 'createApiReference');
+  const text = await script.text();
+  t.match(text, 'createApiReference');
+  const plain = await fetch(url + source, { headers: { 'accept-encoding': 'identity' } });
+  t.equal(plain.headers.get('content-encoding'), null);
+  t.ok(text === (await plain.text()));
+  // A path that only starts the same is not public.
+  for (const path of ['/api-docsX', '/api-docs/other']) t.equal((await fetch(url + path)).status, 401, path);
 });
 
 t.test(

@@ -154,17 +154,6 @@ function request(url: string, body?: unknown, rawHeaders: string[] = [], keyedRu
 }
 const post = (query: string, body?: unknown) => pluginRequestOf(request(`/call${query}`, body), 'POST', '');
 
-t.test("the seed's routing rules", (t) => {
-  t.equal(post('').route, '');
-  t.equal(post('?route=/verify').route, '/verify');
-  t.equal(post('?route=verify').route, 'verify', 'taken as it is');
-  t.equal(post('?route=a&route=b').route, 'a');
-  t.equal(pluginRequestOf(request('/call/a/b'), 'POST', 'a/b').route, '/a/b');
-  t.equal(pluginRequestOf(request('/call/x?route=/y'), 'GET', 'x').route, '/x', 'the path wins');
-  t.same(pluginRequestOf(request('/call/x?route=/y'), 'GET', 'x').query, { route: ['/y'] });
-  t.end();
-});
-
 t.test('params: the query, else the body key, else the body, else nothing', (t) => {
   t.strictSame(post('?params={"a":1}', { b: 2 }).params, { a: 1 });
   t.strictSame(post('?params=%7B%22a%22%3A1%7D').params, { a: 1 });
@@ -217,13 +206,5 @@ t.test('the query as forms are decoded, with own keys only', (t) => {
     ['%zz', ['%']],
   ]);
   t.strictSame(Object.entries(post('').query), []);
-  t.end();
-});
-
-t.test('who called, and which request it is', (t) => {
-  t.match(post(''), { method: 'POST', keyId: 'default', requestId: 'req-1' });
-  t.notOk('claim' in post(''));
-  const keyed = request('/call', {}, [], { claim: { id: 'claim-1', token: 1 } });
-  t.equal(pluginRequestOf(keyed, 'POST', '').claim?.id, 'claim-1');
   t.end();
 });

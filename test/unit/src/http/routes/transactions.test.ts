@@ -146,19 +146,6 @@ t.test('a transaction by a hash, and its timeline', async (t) => {
   t.match(await call(`${PATH}/tx-1/timeline`), { status: 200, json: { data: { transaction_id: 'tx-1', events: [] } } });
 });
 
-t.test('other methods are refused', async (t) => {
-  const { call } = await startHttp(t);
-  for (const [method, path] of [
-    ['PUT', '/pending'],
-    ['POST', '/tx-1'],
-    ['DELETE', '/by-nonce/1'],
-    ['DELETE', '/by-hash/0x1'],
-    ['DELETE', '/tx-1/timeline'],
-  ] as const) {
-    t.equal((await call(`${PATH}${path}`, { method })).status, 405, `${method} ${path}`);
-  }
-});
-
 t.test('what is signed or quoted goes to the signing service and its answer into the envelope', async (t) => {
   const { post } = await startHttp(t);
   for (const [path, name, body] of [
