@@ -8,7 +8,7 @@
  *   bin/node test/load/mutants.ts --tree /tmp/other-copy --out after.json --list before.json
  *
  * Both write as they go, and go on where they stopped. `<out>.coverage.json` says which tests run which mutants; delete
- * it when the tests have changed.
+ * it when the tests have changed. `--no-cover` judges by what coverage is there.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
@@ -66,6 +66,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '100' },
+    'no-cover': { type: 'boolean', default: false },
   },
 });
 const tree = resolve(values.tree);
@@ -107,6 +108,7 @@ function choose(all: readonly Site[]): (Site | undefined)[] {
 async function cover(): Promise<TestRun[]> {
   const file = `${values.out}.coverage.json`;
   const done = existsSync(file) ? (readJson(file) as TestRun[]) : [];
+  if (values['no-cover']) return done;
   const known = new Set(done.map(({ test }) => test));
   const waiting = TESTS.flatMap((pattern) => globSync(pattern, { cwd: tree }).toSorted()).filter(
     (test) => !known.has(test),
@@ -163,7 +165,8 @@ function countAt({ functions }: Script, offset: number): number {
 async function judge(): Promise<void> {
   const verdicts = existsSync(values.out) ? (readJson(values.out) as Verdict[]) : [];
   const known = new Set(verdicts.map(({ number }) => number));
-  for (const [number, site] of chosen.entries()) {
+  for (const number of inTurn()) {
+    const site = chosen[number];
     const wanted = list?.[number];
     if (known.has(number) || (wanted !== undefined && wanted.verdict === 'not found')) continue;
     const of = site ?? wanted;
@@ -199,14 +202,32 @@ async function judge(): Promise<void> {
   process.exitCode = slipped.length === 0 ? 0 : 1;
 }
 
+/** The parts take turns by their shares, so that a run that is stopped has judged some of each. */
+function inTurn(): number[] {
+  const ranks = new Map<string, number>();
+  const turns = chosen.map((site, number) => {
+    const [folder = '', share = 1] = shareOf(site?.file ?? list?.[number]?.file ?? '');
+    const rank = ranks.get(folder) ?? 0;
+    ranks.set(folder, rank + 1);
+    return { number, turn: rank / share };
+  });
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ number }) => number);
+}
+
+function shareOf(file: string): readonly [folder?: string, share?: number] {
+  return [...SHARES].find(([folder]) => file.startsWith(`${folder}/`)) ?? [];
+}
+
 function isFull(file: string, verdicts: readonly Verdict[]): boolean {
   if (list !== undefined) return false;
-  const [folder = '', share = 0] = [...SHARES].find(([one]) => file.startsWith(`${one}/`)) ?? [];
+  const [folder = '', share = 0] = shareOf(file);
   return verdicts.filter((one) => one.file.startsWith(`${folder}/`)).length >= (share * Number(values.count)) / 100;
 }
 
 async function judgeOne(number: number, site: Site): Promise<Pick<Verdict, 'verdict' | 'tests' | 'by' | 'seconds'>> {
-  const tests = runs.filter(({ ok, reached }) => ok && reached.includes(number)).toSorted((a, b) => a.ms - b.ms);
+  // The cheap ones first, and of those, what looks at little else.
+  const dear = ({ ms, reached }: TestRun) => ms * reached.length;
+  const tests = runs.filter(({ ok, reached }) => ok && reached.includes(number)).toSorted((a, b) => dear(a) - dear(b));
   if (tests.length === 0) return { verdict: 'not reached', tests: 0 };
   const path = join(tree, site.file);
   const source = readFileSync(path, 'utf8');
