@@ -1,6 +1,6 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
+import { startSvm } from '../../test/doubles/svm/svm.ts';
 import { startService } from '../../test/support/service.ts';
-import { startSvm } from '../../test/support/svm.ts';
 import { createWorkspace } from '../../test/support/workspace.ts';
 import type { Narrator } from './narrator.ts';
 import { type CleanUp, callPlugin, tellCourse } from './stage.ts';

@@ -1,6 +1,6 @@
 import { Asset, Keypair, Operation, rpc, TransactionBuilder } from '@stellar/stellar-sdk';
+import { startStellar } from '../../test/doubles/stellar/stellar-net.ts';
 import { startService } from '../../test/support/service.ts';
-import { startStellar } from '../../test/support/stellar-net.ts';
 import { createWorkspace } from '../../test/support/workspace.ts';
 import type { Narrator } from './narrator.ts';
 import { type CleanUp, callPlugin, tellCourse } from './stage.ts';

@@ -39,7 +39,7 @@ function goodRun() {
       wrong: [] as string[],
     })),
     quiet: structuredClone(samples),
-    siege: structuredClone(samples),
+    attackRun: structuredClone(samples),
     failures: [] as string[],
     looks: Array.from({ length: 480 }, (_, second) => ({
       at: second * 1_000,
@@ -96,7 +96,7 @@ t.test('a run in which all went well', (t) => {
 t.test('nothing was tried', (t) => {
   finds(t, (run) => void run.attempts.splice(0), /no attack/);
   finds(t, (run) => void run.quiet.splice(0), /no honest request/);
-  finds(t, (run) => void run.siege.splice(0), /no honest request/);
+  finds(t, (run) => void run.attackRun.splice(0), /no honest request/);
   finds(t, (run) => void (run.transactions.accepted = 0), /no transaction/);
   t.end();
 });
@@ -128,7 +128,7 @@ t.test('recovery that is late or does not come', (t) => {
 
 t.test('honest requests that are slowed or fail', (t) => {
   const slow = (run: Run, times: number) => {
-    for (const sample of run.siege) if (sample.kind === 'REST, read') sample.tookMs *= times;
+    for (const sample of run.attackRun) if (sample.kind === 'REST, read') sample.tookMs *= times;
   };
   t.same(judge(withChange((run) => slow(run, 2.9))).broken, []);
   const { broken } = judge(withChange((run) => slow(run, 3.2)));
@@ -260,8 +260,8 @@ t.test('the report has the figures and each broken promise', (t) => {
     untried: ['a bomb that nobody threw'],
     backOffs: [1, 4],
     refused: 0,
-    stallMs: { quiet: 2, siege: 12 },
-    ownStallMs: { quiet: 1, siege: 3 },
+    stallMs: { quiet: 2, attackRun: 12 },
+    ownStallMs: { quiet: 1, attackRun: 3 },
     output: '',
   };
   const text = describeGauntlet(result);

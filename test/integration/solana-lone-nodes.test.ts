@@ -1,7 +1,7 @@
 /** Claims of a single node count only as far as it can prove them, or the other nodes can check them. */
 import t, { type Test } from 'tap';
+import type { SvmEndpoint } from '../doubles/svm/svm.ts';
 import { SolanaScenario } from '../support/solana-scenario.ts';
-import type { SvmEndpoint } from '../support/svm.ts';
 import { anyone, startSvmScene, transfer } from '../support/svm-scene.ts';
 
 const scene = await startSvmScene();

@@ -4,7 +4,7 @@
  */
 import { Account, Asset, Keypair, Operation, rpc } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { startStellar } from '../support/stellar-net.ts';
+import { startStellar } from '../doubles/stellar/stellar-net.ts';
 import { LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 
 const scene = await startStellarScene();

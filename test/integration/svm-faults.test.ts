@@ -2,7 +2,7 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import t from 'tap';
-import { startSvm } from '../support/svm.ts';
+import { startSvm } from '../doubles/svm/svm.ts';
 import { anyone, CONFIRMED, post, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
 
 const scene = await startSvmScene();

@@ -20,7 +20,7 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
     seed: 7,
     warmUpMs: 0,
     quietMs: 500,
-    siegeMs: 2_000,
+    attackMs: 2_000,
     settleMs: 0,
     paceMs: 100,
     patienceMs: 30_000,

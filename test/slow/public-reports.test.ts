@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
+import type { Fault, FaultAct } from '../doubles/counterpart/faults.ts';
 import { startAnvil } from '../support/anvil.ts';
-import type { Fault, FaultAct } from '../support/counterpart/faults.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../support/evm-scenario.ts';
 import type { FrontRule } from '../support/node-front.ts';
 import type { DoubleAnswer } from '../support/rpc-double.ts';

@@ -10,6 +10,7 @@ import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair } from '@stellar/stellar-sdk';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
+import { startSvm } from '../doubles/svm/svm.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -19,7 +20,6 @@ import { type StartedService, startService } from '../support/service.ts';
 import { memo } from '../support/solana-stage.ts';
 import { LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 import { payment } from '../support/stellar-stage.ts';
-import { startSvm } from '../support/svm.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Policies with which the relayer pays nothing, because gas is above the cap, and with which it pays. */

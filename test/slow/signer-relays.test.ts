@@ -10,6 +10,8 @@ import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { NetworkType } from '../../src/domain/network-type.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import type { Curve } from '../../src/signers/signer.ts';
+import { startStellar } from '../doubles/stellar/stellar-net.ts';
+import { startSvm } from '../doubles/svm/svm.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
@@ -22,8 +24,6 @@ import type { SignerSubject } from '../support/signers/signer-contract.ts';
 import { familiesOf } from '../support/signers/signer-families.ts';
 import { startTurnkey } from '../support/signers/turnkey-double.ts';
 import { startStoredKey, startTransitKey } from '../support/signers/vault-double.ts';
-import { startStellar } from '../support/stellar-net.ts';
-import { startSvm } from '../support/svm.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const WITHIN_MS = 30_000;

@@ -10,7 +10,7 @@ import {
   xdr,
 } from '@stellar/stellar-sdk';
 import type { StellarOptions } from '../doubles/stellar/control.ts';
-import { type StellarNet, startStellar } from './stellar-net.ts';
+import { type StellarNet, startStellar } from '../doubles/stellar/stellar-net.ts';
 
 /** A Stellar network that changes only when told to, with Stellar's public client. */
 export interface StellarScene {

@@ -9,7 +9,7 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { type Svm, startSvm } from './svm.ts';
+import { type Svm, startSvm } from '../doubles/svm/svm.ts';
 
 /** An SVM that makes blocks only when told to, with Solana's public client. */
 export interface SvmScene {

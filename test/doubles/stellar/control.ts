@@ -1,4 +1,4 @@
-import type { Fault } from '../../support/counterpart/faults.ts';
+import type { Fault } from '../counterpart/faults.ts';
 import type { ContractKind } from './soroban/contracts/registry.ts';
 
 /** Settings of the network. The default is in brackets. */

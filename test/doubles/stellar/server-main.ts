@@ -1,6 +1,6 @@
 /** The process of a counterpart for Stellar. Its arithmetic runs here, so tests do not wait for it. */
-import { answerCommands } from '../../support/counterpart/commands.ts';
-import { Faults } from '../../support/counterpart/faults.ts';
+import { answerCommands } from '../counterpart/commands.ts';
+import { Faults } from '../counterpart/faults.ts';
 import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';
 import { HorizonServer } from './horizon/horizon-server.ts';
 import { archive, makeAssetContract, makeContract } from './node/arrangement.ts';

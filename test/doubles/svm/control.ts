@@ -1,4 +1,4 @@
-import type { Fault } from '../../support/counterpart/faults.ts';
+import type { Fault } from '../counterpart/faults.ts';
 
 /** How the chain is made. Absent: the value in brackets. */
 export interface SvmOptions {

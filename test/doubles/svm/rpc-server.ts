@@ -1,6 +1,6 @@
 import { JsonTextError, parseJson, writeJson } from '../../../src/domain/json/json-text.ts';
-import { BrokenAnswer, FaultError, Faults } from '../../support/counterpart/faults.ts';
-import { type Answer, type Asked, LoopbackServer } from '../../support/counterpart/loopback-server.ts';
+import { BrokenAnswer, FaultError, Faults } from '../counterpart/faults.ts';
+import { type Answer, type Asked, LoopbackServer } from '../counterpart/loopback-server.ts';
 import { accountMethods } from './methods/account-methods.ts';
 import { chainMethods } from './methods/chain-methods.ts';
 import { historyMethods } from './methods/history-methods.ts';

@@ -1,5 +1,5 @@
 /** The process of a counterpart for Solana. Native code may end this process without ending a test. */
-import { answerCommands } from '../../support/counterpart/commands.ts';
+import { answerCommands } from '../counterpart/commands.ts';
 import { type Command, type OnChain, SVM_DEFAULTS, type SvmOptions } from './control.ts';
 import { type Landed, Ledger } from './ledger.ts';
 import { NodeView } from './node-view.ts';

@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js';
 import { Agent } from 'undici';
+import { type Svm, startSvm } from '../../doubles/svm/svm.ts';
 import { type RunningService, startService } from '../../support/service.ts';
-import { type Svm, startSvm } from '../../support/svm.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 import { cpuMicrosOf } from './process-figures.ts';
 import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';

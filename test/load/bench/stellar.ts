@@ -6,8 +6,8 @@
  */
 import { Account, Asset, Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
 import { Agent } from 'undici';
+import { type StellarNet, startStellar } from '../../doubles/stellar/stellar-net.ts';
 import { type RunningService, startService } from '../../support/service.ts';
-import { type StellarNet, startStellar } from '../../support/stellar-net.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 import { cpuMicrosOf } from './process-figures.ts';
 import { accept, each, IN_FLIGHT, perSecond, rpc, until } from './relaying.ts';

@@ -47,7 +47,7 @@ async function attackFor({ minutes, seed, only, log }: ReturnType<typeof readArg
     seed,
     warmUpMs: WARM_UP_MS,
     quietMs: ms * QUIET,
-    siegeMs: ms * (1 - QUIET),
+    attackMs: ms * (1 - QUIET),
     settleMs: SETTLE_MS,
     paceMs: PACE_MS,
     patienceMs: PATIENCE_MS,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../soak/payments/client.ts';
-import { errandOf } from '../soak/payments/errands.ts';
 import type { EvmIntention } from '../soak/payments/evm/plan.ts';
+import { jobOf } from '../soak/payments/jobs.ts';
 import { callPlugin } from './answer.ts';
 import type { Arena } from './arena.ts';
 import type { HonestPlugin } from './honest-plugins.ts';
@@ -125,7 +125,7 @@ export class HonestLoad {
   async #send(): Promise<string | null> {
     const intention = this.#next();
     if (intention === undefined) return null;
-    await this.client.sendAll([errandOf(intention)], 1);
+    await this.client.sendAll([jobOf(intention)], 1);
     const { accepted, refused } = this.client.asked;
     return accepted.has(intention.index) ? null : (refused.get(intention.index) ?? 'no answer');
   }

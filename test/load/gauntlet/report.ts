@@ -28,9 +28,9 @@ export function describeGauntlet(result: GauntletResult): string {
 }
 
 /** The attacks during which honest requests took longest: a hint at what slows other callers. */
-function hardest({ evidence: { attempts, siege } }: GauntletResult): string[] {
+function hardest({ evidence: { attempts, attackRun } }: GauntletResult): string[] {
   const times = attempts.map(({ attack, at, tookMs }) => {
-    const during = siege.filter((sample) => sample.at >= at && sample.at < at + tookMs + AFTERMATH_MS);
+    const during = attackRun.filter((sample) => sample.at >= at && sample.at < at + tookMs + AFTERMATH_MS);
     return {
       attack,
       p50: percentile(
@@ -76,14 +76,17 @@ function linesOf({
     ['answers before recovery', recoveries.reduce((sum, { wrong }) => sum + wrong.length, 0)],
     ['back-offs', backOffs.length === 0 ? 'none' : `${backOffs.length}, the longest ${Math.max(...backOffs)} s`],
     ['attacks that got no process', refused],
-    ...verdict.comparisons.map(({ kind, quiet, siege, ratio }): Line => {
+    ...verdict.comparisons.map(({ kind, quiet, attackRun, ratio }): Line => {
       const of = ({ p50, p99 }: Spread) => `${p50.toFixed(1)}/${p99.toFixed(1)}`;
       const times = ratio === null ? 'too few to tell' : `${ratio.toFixed(2)}×`;
-      return [`${kind}, p50/p99 in ms`, `quiet ${of(quiet)}, attacked ${of(siege)}: ${times} (${siege.count})`];
+      return [`${kind}, p50/p99 in ms`, `quiet ${of(quiet)}, attacked ${of(attackRun)}: ${times} (${attackRun.count})`];
     }),
     ['honest requests failed', failures.length],
-    ['longest stall, main loop', `quiet ${stallMs.quiet.toFixed(0)} ms, attacked ${stallMs.siege.toFixed(0)} ms`],
-    ['longest stall, our own', `quiet ${ownStallMs.quiet.toFixed(0)} ms, attacked ${ownStallMs.siege.toFixed(0)} ms`],
+    ['longest stall, main loop', `quiet ${stallMs.quiet.toFixed(0)} ms, attacked ${stallMs.attackRun.toFixed(0)} ms`],
+    [
+      'longest stall, our own',
+      `quiet ${ownStallMs.quiet.toFixed(0)} ms, attacked ${ownStallMs.attackRun.toFixed(0)} ms`,
+    ],
     ['heap, data, in MiB', `${course(({ data }) => data)}; slope ${slope(verdict.heapSlope)}`],
     ['heap, with compiled code', course(({ heap }) => heap)],
     ['beside the heap', `${course(({ beside }) => beside)}; slope ${slope(verdict.besideSlope)}`],

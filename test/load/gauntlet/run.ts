@@ -7,10 +7,10 @@ import { planOf } from '../soak/payments/evm/plan.ts';
 import { listAll, settle } from '../soak/payments/settling.ts';
 import { judge as judgeTransactions, type Verdict as Transactions } from '../soak/payments/verdict.ts';
 import { type Arena, openArena } from './arena.ts';
+import { AttackRun } from './attack-run.ts';
 import { HonestLoad, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
 import { type HostilePlugin, hostilePlugins } from './hostile-plugins.ts';
 import { errorsIn } from './server-log.ts';
-import { Siege } from './siege.ts';
 import { type Evidence, judge, type Verdict } from './verdict.ts';
 import { isHeldUp, Watching } from './watching.ts';
 
@@ -26,7 +26,7 @@ export interface GauntletOptions {
    */
   readonly quietMs: number;
   /** Measured honest load under attack. */
-  readonly siegeMs: number;
+  readonly attackMs: number;
   /** Pause between the last attack and the second quiet time, so that all processes of attackers end. */
   readonly settleMs: number;
   /** The shortest time between the starts of two attacks. */
@@ -52,9 +52,9 @@ export interface GauntletResult {
   /** How often an attack was refused for another reason. */
   readonly refused: number;
   /** The longest stalls of the main loop, in milliseconds. */
-  readonly stallMs: { readonly quiet: number; readonly siege: number };
+  readonly stallMs: { readonly quiet: number; readonly attackRun: number };
   /** The same for this process. Its own stalls lengthen the measured times, although the server did not cause them. */
-  readonly ownStallMs: { readonly quiet: number; readonly siege: number };
+  readonly ownStallMs: { readonly quiet: number; readonly attackRun: number };
   /** Everything that the server wrote. */
   readonly output: string;
 }
@@ -82,13 +82,13 @@ export async function runGauntlet(options: GauntletOptions): Promise<GauntletRes
 }
 
 async function run(options: GauntletOptions, arena: Arena, hostile: readonly HostilePlugin[]): Promise<GauntletResult> {
-  const { seed, warmUpMs, quietMs, siegeMs, settleMs, paceMs, collectEveryMs, say } = options;
+  const { seed, warmUpMs, quietMs, attackMs, settleMs, paceMs, collectEveryMs, say } = options;
   const { service } = arena;
-  const seconds = (warmUpMs + quietMs + siegeMs + settleMs) / 1_000 + 60;
+  const seconds = (warmUpMs + quietMs + attackMs + settleMs) / 1_000 + 60;
   const plan = planOf(seed, Math.ceil(seconds * TRANSACTIONS_PER_SECOND * SPARE), arena.relayers);
   const load = new HonestLoad(arena, plan);
   const watching = new Watching(service, collectEveryMs);
-  const siege = new Siege(service, { hostile, random: seededRandom(seed, 'siege'), paceMs, say });
+  const attackRun = new AttackRun(service, { hostile, random: seededRandom(seed, 'attackRun'), paceMs, say });
   let endedEarly: string | null = null;
   const ending = { expected: false };
   const ended = service.exited.then((code) => {
@@ -110,8 +110,8 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
   };
   const before = await quietly();
   say('under attack');
-  const attacked = await spanOf(() => siege.run(siegeMs));
-  const ownSiegeMs = longestOf(own);
+  const attacked = await spanOf(() => attackRun.run(attackMs));
+  const ownAttackMs = longestOf(own);
   await pass(settleMs);
   const quiets = [before, await quietly()];
   await load.stop();
@@ -130,11 +130,11 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     return Math.max(...watching.looks.filter(isTold).map(({ stallMs }) => stallMs));
   };
   const evidence: Evidence = {
-    attempts: siege.attempts,
-    recoveries: siege.recoveries,
+    attempts: attackRun.attempts,
+    recoveries: attackRun.recoveries,
     quiet: undisturbed.filter(isWithin(quiets)),
-    siege: undisturbed.filter(isWithin([attacked])),
-    failures: [...load.failures, ...siege.failures],
+    attackRun: undisturbed.filter(isWithin([attacked])),
+    failures: [...load.failures, ...attackRun.failures],
     looks: watching.looks.filter(isWithin([attacked])),
     collections: watching.collections.filter(isWithin([attacked])),
     transactions,
@@ -142,16 +142,16 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     serverEnd: endedEarly ?? (code === 0 ? null : `with ${code} when it was told to`),
     errors: errorsIn(service.output()),
   };
-  const tried = new Set(siege.attempts.map(({ attack }) => attack));
+  const tried = new Set(attackRun.attempts.map(({ attack }) => attack));
   return {
     evidence,
     verdict: judge(evidence),
-    rounds: siege.rounds,
+    rounds: attackRun.rounds,
     untried: options.attacks.map(({ name }) => name).filter((name) => !tried.has(name)),
-    backOffs: siege.backOffs,
-    refused: siege.refused,
-    stallMs: { quiet: stall(quiets), siege: stall([attacked]) },
-    ownStallMs: { quiet: Math.max(...quiets.map(({ ownMs }) => ownMs)), siege: ownSiegeMs },
+    backOffs: attackRun.backOffs,
+    refused: attackRun.refused,
+    stallMs: { quiet: stall(quiets), attackRun: stall([attacked]) },
+    ownStallMs: { quiet: Math.max(...quiets.map(({ ownMs }) => ownMs)), attackRun: ownAttackMs },
     output: service.output(),
   };
 }

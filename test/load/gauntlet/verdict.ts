@@ -1,7 +1,7 @@
 import { isKept, type Verdict as Transactions } from '../soak/payments/verdict.ts';
+import type { Attempt, Recovery } from './attack-run.ts';
 import { percentile, slopeOf } from './figures.ts';
 import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
-import type { Attempt, Recovery } from './siege.ts';
 import type { Collection, Look } from './watching.ts';
 
 /** What was observed in a run. */
@@ -10,7 +10,7 @@ export interface Evidence {
   readonly recoveries: readonly Recovery[];
   /** Honest requests before the attacks and during them. */
   readonly quiet: readonly Sample[];
-  readonly siege: readonly Sample[];
+  readonly attackRun: readonly Sample[];
   /** Honest requests without the right answer, one sentence each. */
   readonly failures: readonly string[];
   /** Looks at the main process during the attacks. */
@@ -38,7 +38,7 @@ export interface Spread {
 export interface Comparison {
   readonly kind: HonestKind | 'all';
   readonly quiet: Spread;
-  readonly siege: Spread;
+  readonly attackRun: Spread;
   /** The p99 under attack, divided by the quiet p99; null if there are too few requests. */
   readonly ratio: number | null;
 }
@@ -102,10 +102,10 @@ export function judge(evidence: Evidence): Verdict {
   return { ...figures, broken };
 }
 
-function nothingTried({ attempts, quiet, siege, transactions }: Evidence): string[] {
+function nothingTried({ attempts, quiet, attackRun, transactions }: Evidence): string[] {
   return [
     ...(attempts.length === 0 ? ['no attack was tried'] : []),
-    ...(quiet.length === 0 || siege.length === 0 ? ['no honest request was answered'] : []),
+    ...(quiet.length === 0 || attackRun.length === 0 ? ['no honest request was answered'] : []),
     ...(transactions.accepted === 0 ? ['no transaction was accepted'] : []),
   ];
 }
@@ -151,14 +151,14 @@ function brokenByServer(evidence: Evidence, { heapSlope, besideSlope }: Figures)
   ];
 }
 
-function compare({ quiet, siege }: Evidence): Comparison[] {
+function compare({ quiet, attackRun }: Evidence): Comparison[] {
   const kinds = Object.keys(HONEST_KINDS) as HonestKind[];
   const of = (samples: readonly Sample[], kind: HonestKind | 'all') =>
     spreadOf(samples.filter((sample) => kind === 'all' || sample.kind === kind).map(({ tookMs }) => tookMs));
   return [...kinds, 'all' as const].map((kind) => {
-    const [before, during] = [of(quiet, kind), of(siege, kind)];
+    const [before, during] = [of(quiet, kind), of(attackRun, kind)];
     const isEnough = Math.min(before.count, during.count) >= MIN_SAMPLES;
-    return { kind, quiet: before, siege: during, ratio: isEnough ? during.p99 / before.p99 : null };
+    return { kind, quiet: before, attackRun: during, ratio: isEnough ? during.p99 / before.p99 : null };
   });
 }
 

@@ -14,7 +14,7 @@ import { soakChannels } from './channels/channels.ts';
 import { soakModel } from './model/model.ts';
 import type { SoakChain } from './payments/chain.ts';
 import { evmChain } from './payments/evm/chain.ts';
-import { BLOCKS } from './payments/evm/weather.ts';
+import { BLOCKS } from './payments/evm/fault-schedule.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import { soakRestores } from './payments/restores.ts';

@@ -1,5 +1,5 @@
-import { BrokenAnswer, FaultError, type Faults } from '../../../support/counterpart/faults.ts';
-import { type Answer, type Asked as Call, LoopbackServer } from '../../../support/counterpart/loopback-server.ts';
+import { BrokenAnswer, FaultError, type Faults } from '../../counterpart/faults.ts';
+import { type Answer, type Asked as Call, LoopbackServer } from '../../counterpart/loopback-server.ts';
 import type { View } from '../rpc/view.ts';
 import { chainRoutes } from './chain-routes.ts';
 import { marketRoutes } from './market-routes.ts';

@@ -1,5 +1,5 @@
-import { BrokenAnswer, FaultError, type Faults } from '../../../support/counterpart/faults.ts';
-import { type Answer, type Asked, LoopbackServer } from '../../../support/counterpart/loopback-server.ts';
+import { BrokenAnswer, FaultError, type Faults } from '../../counterpart/faults.ts';
+import { type Answer, type Asked, LoopbackServer } from '../../counterpart/loopback-server.ts';
 import { chainMethods } from './chain-methods.ts';
 import { eventMethods } from './event-methods.ts';
 import { historyMethods } from './history-methods.ts';

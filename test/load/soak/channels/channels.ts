@@ -3,8 +3,8 @@ import { type ChannelsAsk, relay } from '../../../support/channels-client.ts';
 import { type ChannelsScene, manage, startChannels, type Transfer } from '../../../support/channels-scene.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { seededRandom } from '../../../support/seeded.ts';
+import { Cluster } from '../payments/cluster.ts';
 import { eachOf } from '../payments/each-of.ts';
-import { Fleet } from '../payments/fleet.ts';
 import type { Database } from '../payments/world.ts';
 import { describeCounts, type Line } from '../report.ts';
 
@@ -55,15 +55,15 @@ export async function soakChannels(options: ChannelsSoakOptions): Promise<Channe
     ...scene.workspace.env,
     ...(postgres === null ? {} : { DATABASE_URL: await postgres.createDatabase() }),
   };
-  const fleet = new Fleet({
+  const cluster = new Cluster({
     instances,
     postgres,
     environmentOf: (instance) => ({ ...shared, DATA_DIR: join(scene.workspace.dir, `data-${instance}`) }),
   });
   try {
-    return await run(options, scene, fleet);
+    return await run(options, scene, cluster);
   } finally {
-    await fleet.close();
+    await cluster.close();
     await postgres?.stop();
     await scene.stop();
   }
@@ -72,14 +72,14 @@ export async function soakChannels(options: ChannelsSoakOptions): Promise<Channe
 async function run(
   { transactions, channels, kills, database, seed, say }: ChannelsSoakOptions,
   scene: ChannelsScene,
-  fleet: Fleet,
+  cluster: Cluster,
 ): Promise<ChannelsSoakResult> {
-  await fleet.startMissing();
-  const [words] = fleet.deaths.byThemselves;
+  await cluster.startMissing();
+  const [words] = cluster.deaths.byThemselves;
   if (words !== undefined) throw new Error(`a server did not start: ${words}`);
-  const service = () => fleet.pick();
+  const service = () => cluster.pick();
   await ask(service, manage('setChannelAccounts', { relayerIds: scene.channelIds }));
-  await untilAllServe(fleet);
+  await untilAllServe(cluster);
   const transfers = await eachOf(Array.from({ length: transactions }), () => scene.transfer());
   say('all are asked for now');
 
@@ -99,7 +99,7 @@ async function run(
     paid.add();
     if (paid.count % 50 === 0) say(`${paid.count} of ${transactions} have their answer`);
   };
-  const killing = killOnTheWay(fleet, { paid, kills, transactions, random: seededRandom(seed, 'kills'), say });
+  const killing = killOnTheWay(cluster, { paid, kills, transactions, random: seededRandom(seed, 'kills'), say });
   await Promise.all([...transfers.map(send), killing]);
   const seconds = (performance.now() - began) / 1_000;
 
@@ -107,7 +107,7 @@ async function run(
   faults.push(...wrong.filter((one) => one !== null));
   const landed = (await scene.scene.net.landed()).filter(({ feeSource }) => feeSource === scene.fund);
   const failed = landed.filter(({ isSuccessful }) => !isSuccessful);
-  const { atRandom, byThemselves } = fleet.deaths;
+  const { atRandom, byThemselves } = cluster.deaths;
   faults.push(...byThemselves.map((words) => `a process ended by itself: ${words}`));
   if (atRandom < kills) faults.push(`only ${atRandom} servers were killed`);
   if (kills > 0 && !answers.has('lost')) faults.push('no server was killed under a caller');
@@ -124,7 +124,7 @@ async function run(
       ['a second', (transactions / seconds).toFixed(1)],
     ],
     faults: faults.slice(0, SHOWN_FAULTS),
-    output: fleet.output,
+    output: cluster.output,
   };
 }
 
@@ -153,19 +153,19 @@ interface Killing {
 }
 
 /** Kills servers at evenly spaced numbers of answers, and restarts each. */
-async function killOnTheWay(fleet: Fleet, { paid, kills, transactions, random, say }: Killing): Promise<void> {
+async function killOnTheWay(cluster: Cluster, { paid, kills, transactions, random, say }: Killing): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     await paid.reaches(Math.floor((transactions * kill) / (kills + 2)));
-    await fleet.killOne(random());
-    await fleet.startMissing();
+    await cluster.killOne(random());
+    await cluster.startMissing();
     // On a busy machine a plugin may not be compiled in time. Other instances serve meanwhile.
-    await untilAllServe(fleet).catch((error: Error) => say(error.message));
+    await untilAllServe(cluster).catch((error: Error) => say(error.message));
   }
 }
 
 /** Resolves when the plugin answers on each running instance. */
-async function untilAllServe(fleet: Fleet): Promise<void> {
-  for (const service of fleet.running) await ask(async () => service, manage('stats'));
+async function untilAllServe(cluster: Cluster): Promise<void> {
+  for (const service of cluster.running) await ask(async () => service, manage('stats'));
 }
 
 async function ask(service: ChannelsAsk['service'], params: object): Promise<void> {

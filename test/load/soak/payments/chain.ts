@@ -46,7 +46,7 @@ export interface SoakNetwork {
   /** A transaction as the API shows it. */
   readShown(transaction: AnswerBody): Shown;
   /** @param random in [0, 1) */
-  startWeather(options: { changes: boolean; random(): number }): Weather;
+  startFaultSchedule(options: { changes: boolean; random(): number }): FaultSchedule;
   /** @param shown returns the transactions that the API showed so far */
   startStranger(random: () => number, shown: () => readonly Shown[]): Stranger;
   /** Reads the chain directly, without the service and the fault proxies. */
@@ -61,12 +61,12 @@ export interface Shown extends Omit<Outcome, 'endedAt'> {
 }
 
 /** Random events on the network while a soak runs. */
-export interface Weather {
+export interface FaultSchedule {
   /** How often each kind of event happened. */
   readonly counts: ReadonlyMap<string, number>;
   /** Ends all events. From then on blocks come regularly and stay. Safe to call twice. */
   clear(): Promise<void>;
-  /** Clears the weather, and ends the blocks that it makes at regular times. Safe to call twice. */
+  /** Clears the schedule of faults, and ends the blocks that it makes at regular times. Safe to call twice. */
   stop(): Promise<void>;
 }
 

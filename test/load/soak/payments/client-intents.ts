@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededUnit } from '../../../support/seeded.ts';
 import type { SoakNetwork } from './chain.ts';
-import type { Fleet } from './fleet.ts';
+import type { Cluster } from './cluster.ts';
 import type { Intention } from './intention.ts';
 
 /** A client's request to cancel or replace an accepted transaction, and the last answer to it. */
@@ -32,13 +32,13 @@ export class ClientIntents {
   readonly intents = new Map<string, ClientIntent>();
   /** The number of answers by method and status. */
   readonly answers = new Map<string, number>();
-  readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #cluster: Pick<Cluster, 'pick'>;
   readonly #network: Pick<SoakNetwork, 'replacementOf'>;
   readonly #seed: number;
   readonly #running: Promise<void>[] = [];
 
-  constructor(fleet: Pick<Fleet, 'pick'>, network: Pick<SoakNetwork, 'replacementOf'>, seed: number) {
-    this.#fleet = fleet;
+  constructor(cluster: Pick<Cluster, 'pick'>, network: Pick<SoakNetwork, 'replacementOf'>, seed: number) {
+    this.#cluster = cluster;
     this.#network = network;
     this.#seed = seed;
   }
@@ -79,7 +79,7 @@ export class ClientIntents {
     const method = intent.kind === 'cancel' ? 'DELETE' : 'PUT';
     const body = await intent.replacement?.body();
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const { url, apiKey } = await this.#fleet.pick();
+      const { url, apiKey } = await this.#cluster.pick();
       try {
         const response = await fetch(`${url}/api/v1/relayers/${intent.relayerId}/transactions/${id}`, {
           method,

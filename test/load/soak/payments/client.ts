@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Errand, PAYER } from './errands.ts';
-import type { Fleet } from './fleet.ts';
+import type { Cluster } from './cluster.ts';
 import type { Intention } from './intention.ts';
+import { type Job, PAYER } from './jobs.ts';
 
 /** What the client knows about its requests at the end. */
 export interface Asked {
@@ -20,57 +20,57 @@ const TRIES = 60;
 const AGAIN_MS = 250;
 
 /**
- * A client that sends each errand with its own `Idempotency-Key`, and repeats it if the answer was lost. It sends an
- * errand without a key only once, unless its content alone makes repetitions the same request.
+ * A client that sends each job with its own `Idempotency-Key`, and repeats it if the answer was lost. It sends an
+ * job without a key only once, unless its content alone makes repetitions the same request.
  */
 export class Client {
   readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map(), validUntil: new Map() };
-  readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #cluster: Pick<Cluster, 'pick'>;
   readonly #onAccepted: (intention: Intention, id: string) => void;
   /** Bodies by index, without `valid_until`. */
   readonly #bodies = new Map<number, Promise<object>>();
 
   /** @param onAccepted called for each transaction in an answer with status 200 */
-  constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
-    this.#fleet = fleet;
+  constructor(cluster: Pick<Cluster, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
+    this.#cluster = cluster;
     this.#onAccepted = onAccepted;
   }
 
-  /** Sends all errands, `width` of them at a time. */
-  async sendAll(errands: readonly Errand[], width: number): Promise<void> {
-    const waiting = errands.values();
+  /** Sends all jobs, `width` of them at a time. */
+  async sendAll(jobs: readonly Job[], width: number): Promise<void> {
+    const waiting = jobs.values();
     const sender = async () => {
-      for (const errand of waiting) await this.#send(errand);
+      for (const job of waiting) await this.#send(job);
     };
     await Promise.all(Array.from({ length: width }, sender));
   }
 
   /**
-   * Sends accepted errands once more after all have ended. The answers must be the same as before.
+   * Sends accepted jobs once more after all have ended. The answers must be the same as before.
    * @returns one sentence for each different answer
    */
-  async repeatAll(errands: readonly Errand[]): Promise<string[]> {
+  async repeatAll(jobs: readonly Job[]): Promise<string[]> {
     const wrong: string[] = [];
-    for (const errand of errands) {
-      const known = errand.intentions.map(({ index }) => [...(this.asked.accepted.get(index) ?? [])].join());
-      const answer = await this.#postUntilHeard(errand);
+    for (const job of jobs) {
+      const known = job.intentions.map(({ index }) => [...(this.asked.accepted.get(index) ?? [])].join());
+      const answer = await this.#postUntilHeard(job);
       const told = answer.kind === 'accepted' ? answer.ids.join() : answer.reason;
-      if (told !== known.join()) wrong.push(`${errand.key} was answered with ${known.join()}, and later with ${told}`);
+      if (told !== known.join()) wrong.push(`${job.key} was answered with ${known.join()}, and later with ${told}`);
     }
     return wrong;
   }
 
-  async #send(errand: Errand): Promise<void> {
-    await Promise.all(Array.from({ length: errand.posts }, () => this.#sendOnce(errand)));
+  async #send(job: Job): Promise<void> {
+    await Promise.all(Array.from({ length: job.posts }, () => this.#sendOnce(job)));
   }
 
-  async #sendOnce(errand: Errand): Promise<void> {
-    const isOne = errand.key !== null || errand.intentions.every(({ isOneByContent }) => isOneByContent);
-    const answer = isOne ? await this.#postUntilHeard(errand) : await this.#post(errand);
-    for (const [position, intention] of errand.intentions.entries()) {
+  async #sendOnce(job: Job): Promise<void> {
+    const isOne = job.key !== null || job.intentions.every(({ isOneByContent }) => isOneByContent);
+    const answer = isOne ? await this.#postUntilHeard(job) : await this.#post(job);
+    for (const [position, intention] of job.intentions.entries()) {
       const { index } = intention;
       // A plugin call that fails may have sent its first payments.
-      const isPart = answer.kind === 'refused' && errand.intentions.length > 1;
+      const isPart = answer.kind === 'refused' && job.intentions.length > 1;
       if (answer.kind === 'unheard' || isPart) this.asked.unknown.add(index);
       if (answer.kind === 'refused') this.asked.refused.set(index, answer.reason);
       const id = answer.kind === 'accepted' ? answer.ids[position] : undefined;
@@ -80,29 +80,29 @@ export class Client {
     }
   }
 
-  async #postUntilHeard(errand: Errand): Promise<Answer> {
-    let answer = await this.#post(errand);
+  async #postUntilHeard(job: Job): Promise<Answer> {
+    let answer = await this.#post(job);
     for (let tries = 1; tries < TRIES && answer.kind === 'unheard'; tries += 1) {
       await sleep(AGAIN_MS);
-      answer = await this.#post(errand);
+      answer = await this.#post(job);
     }
     return answer;
   }
 
-  async #post(errand: Errand): Promise<Answer> {
-    const { url, apiKey } = await this.#fleet.pick();
-    const bodies = await Promise.all(errand.intentions.map((intention) => this.#bodyOf(intention)));
+  async #post(job: Job): Promise<Answer> {
+    const { url, apiKey } = await this.#cluster.pick();
+    const bodies = await Promise.all(job.intentions.map((intention) => this.#bodyOf(intention)));
     const [path, body] =
-      errand.way === 'plugin'
+      job.way === 'plugin'
         ? [`plugins/${PAYER}/call`, { params: { payments: bodies } }]
-        : [`relayers/${errand.intentions[0]?.relayerId}/transactions`, bodies[0]?.body];
+        : [`relayers/${job.intentions[0]?.relayerId}/transactions`, bodies[0]?.body];
     try {
       const response = await fetch(`${url}/api/v1/${path}`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${apiKey}`,
           'content-type': 'application/json',
-          ...(errand.key === null ? {} : { 'idempotency-key': errand.key }),
+          ...(job.key === null ? {} : { 'idempotency-key': job.key }),
         },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(PATIENCE_MS),

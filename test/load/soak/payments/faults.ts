@@ -1,12 +1,12 @@
 import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts';
 import { type CallFaults, type FaultNature, type FaultRates, ratesFor } from '../../../support/faults/faults.ts';
 import { describeCounts } from '../report.ts';
-import { Cast } from './cast.ts';
 import type { NodeEndpoint, Shown } from './chain.ts';
-import type { Errand } from './errands.ts';
-import { Fleet } from './fleet.ts';
+import { Cluster } from './cluster.ts';
+import type { Job } from './jobs.ts';
 import { type Lagging, startLagging } from './lagging.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
+import { Workload } from './workload.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -94,8 +94,8 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
       return proxies.map(({ url }) => url);
     },
   });
-  const fleet = new Fleet(world);
-  const cast = new Cast(world, fleet, options);
+  const cluster = new Cluster(world);
+  const workload = new Workload(world, cluster, options);
   const enter = (next: Phase) => {
     phase.now = next;
     const rates = ratesOf(next.mode, options);
@@ -105,49 +105,52 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
     return NATURES[phase.now.mode].includes('lag') && !isTruthfulAt(phase.now, turn(), index);
   });
   try {
-    return await run(options, { world, fleet, cast, proxies, lagging, enter });
+    return await run(options, { world, cluster, workload, proxies, lagging, enter });
   } finally {
     await lagging.stop();
-    await fleet.close();
+    await cluster.close();
     for (const proxy of proxies) await proxy.stop();
-    await cast.close();
+    await workload.close();
     await world.close();
   }
 }
 
 interface Stage {
   world: World;
-  fleet: Fleet;
-  cast: Cast;
+  cluster: Cluster;
+  workload: Workload;
   proxies: readonly FaultProxy[];
   lagging: Lagging;
   /** Starts the phase: its faults apply from now on. */
   enter(phase: Phase): void;
 }
 
-async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging, enter }: Stage): Promise<SoakResult> {
+async function run(
+  options: FaultOptions,
+  { world, cluster, workload, proxies, lagging, enter }: Stage,
+): Promise<SoakResult> {
   const began = performance.now();
   const { seed, transactions, modes, rate, pauseMs, patienceMs, say } = options;
   const phases = phasesOf(options);
-  await fleet.startMissing();
-  cast.watch();
-  const share = Math.ceil(cast.errands.length / phases.length);
+  await cluster.startMissing();
+  workload.watch();
+  const share = Math.ceil(workload.jobs.length / phases.length);
   for (const [index, phase] of phases.entries()) {
-    const errands = cast.errands.slice(index * share, (index + 1) * share);
-    say(`${phase.mode}, ${phase.endpoints} endpoints: ${errands.length} requests`);
+    const jobs = workload.jobs.slice(index * share, (index + 1) * share);
+    say(`${phase.mode}, ${phase.endpoints} endpoints: ${jobs.length} requests`);
     enter(phase);
-    await sendSlowly(cast, errands, pauseMs);
+    await sendSlowly(workload, jobs, pauseMs);
   }
-  await cast.hush();
-  const open = await cast.settle(patienceMs / 2);
+  await workload.hush();
+  const open = await workload.settle(patienceMs / 2);
   if (open.length > 0) say(`${open.length} have no end yet, as ${JSON.stringify(open[0])}; the faults stop`);
   for (const proxy of proxies) proxy.setRates({});
   await lagging.stop();
-  if (open.length > 0) await cast.settle(patienceMs / 2);
+  if (open.length > 0) await workload.settle(patienceMs / 2);
 
-  const verdict = await cast.conclude();
+  const verdict = await workload.conclude();
   const injected = sumOf(proxies);
-  const faults = fleet.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`);
+  const faults = cluster.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`);
   if (injected.size === 0) faults.push('no fault was done');
   if (verdict.accepted === 0) faults.push('nothing was accepted');
   return {
@@ -157,7 +160,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging
       ['seed', seed],
       ['faults of', `${modes.join(', ')}, each at ${rate}`],
       ['transactions', transactions],
-      ...cast.lines(),
+      ...workload.lines(),
       ['requests to nodes', proxies.reduce((sum, { requests }) => sum + requests, 0)],
       ['nodes fell behind', lagging.times],
       ['faults done', [...injected.values()].reduce((sum, count) => sum + count, 0)],
@@ -167,7 +170,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging
     ],
     verdict,
     faults,
-    output: fleet.output,
+    output: cluster.output,
   };
 }
 
@@ -185,12 +188,12 @@ function ratesOf(mode: FaultMode, { chain, rate, without = [] }: FaultOptions): 
   };
 }
 
-/** Sends slowly, so that weather and faults of the phase affect many transactions. */
-async function sendSlowly({ client }: Cast, errands: readonly Errand[], pauseMs: number): Promise<void> {
+/** Sends slowly, so that the schedule and the faults of the phase affect many transactions. */
+async function sendSlowly({ client }: Workload, jobs: readonly Job[], pauseMs: number): Promise<void> {
   const batch = 10;
-  for (let start = 0; start < errands.length; start += batch) {
+  for (let start = 0; start < jobs.length; start += batch) {
     const pause = new Promise((resolve) => setTimeout(resolve, pauseMs));
-    await client.sendAll(errands.slice(start, start + batch), WIDTH);
+    await client.sendAll(jobs.slice(start, start + batch), WIDTH);
     await pause;
   }
 }

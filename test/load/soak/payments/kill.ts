@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
 import { seededRandom } from '../../../support/seeded.ts';
 import { describeCounts } from '../report.ts';
-import { Cast } from './cast.ts';
-import { Fleet, type LastStep } from './fleet.ts';
+import { Cluster, type LastStep } from './cluster.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { startTroubles } from './troubles.ts';
+import { Workload } from './workload.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface KillOptions extends SoakOptions {
@@ -30,37 +30,37 @@ const KEEP_UP_MS = 1_000;
 /** Kills server processes at every step of a transaction's life and at random, and judges the outcome by the chain. */
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
   const world = await openWorld(options);
-  const fleet = new Fleet(world);
-  const cast = new Cast(world, fleet, options);
+  const cluster = new Cluster(world);
+  const workload = new Workload(world, cluster, options);
   try {
-    return await run(options, world, fleet, cast);
+    return await run(options, world, cluster, workload);
   } finally {
-    await fleet.close();
-    await cast.close();
+    await cluster.close();
+    await workload.close();
     await world.close();
   }
 }
 
-async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast): Promise<SoakResult> {
+async function run(options: KillOptions, world: World, cluster: Cluster, workload: Workload): Promise<SoakResult> {
   const began = performance.now();
   const { seed, transactions, chain, calm = false } = options;
-  await fleet.startMissing();
-  cast.watch();
+  await cluster.startMissing();
+  workload.watch();
   const random = seededRandom(seed, 'troubles');
-  const troubles = calm ? null : startTroubles({ fleet, postgres: world.postgres, random });
+  const troubles = calm ? null : startTroubles({ cluster, postgres: world.postgres, random });
   try {
-    await killWhileSending(options, fleet, cast);
+    await killWhileSending(options, cluster, workload);
   } finally {
     await troubles?.stop();
   }
-  await fleet.disarm();
-  await fleet.startMissing();
-  await cast.hush();
+  await cluster.disarm();
+  await cluster.startMissing();
+  await workload.hush();
   options.say('no more kills; waiting for the ends');
-  await cast.settle(options.patienceMs);
+  await workload.settle(options.patienceMs);
 
-  const verdict = await cast.conclude();
-  const { atRandom, atStep, byThemselves } = fleet.deaths;
+  const verdict = await workload.conclude();
+  const { atRandom, atStep, byThemselves } = cluster.deaths;
   const unreached = chain.steps.filter((step) => !atStep.has(step));
   const faults = byThemselves.map((words) => `a process ended by itself: ${words}`);
   if (atRandom + atStep.size === 0) faults.push('nothing was killed');
@@ -77,45 +77,49 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
       ['at random', atRandom],
       ['at a step', describeCounts(atStep)],
       ['other trouble', describeCounts(troubles?.counts ?? new Map())],
-      ...cast.lines(),
+      ...workload.lines(),
       ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
     ],
     verdict,
     faults,
-    output: fleet.output,
+    output: cluster.output,
   };
 }
 
 /** Sends a share of the requests and kills one process, again and again. Every other round may arm the next process. */
-async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
+async function killWhileSending(
+  { seed, kills, chain, say }: KillOptions,
+  cluster: Cluster,
+  workload: Workload,
+): Promise<void> {
   const random = seededRandom(seed, 'kills');
   const tries = new Map<Checkpoint, number>();
-  const { client, errands } = cast;
-  const share = Math.ceil(errands.length / kills);
+  const { client, jobs } = workload;
+  const share = Math.ceil(jobs.length / kills);
   const sending: Promise<void>[] = [];
   const end = performance.now() + KILLING_MS;
   let sent = 0;
   for (let life = 0; life < kills && performance.now() < end; life += 1) {
-    sending.push(client.sendAll(errands.slice(sent, sent + share), WIDTH));
+    sending.push(client.sendAll(jobs.slice(sent, sent + share), WIDTH));
     sent += share;
-    const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
-    if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
-    const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
-    await fleet.startMissing(mayArm ? nextStep(chain.steps, { fleet, tries, random }) : undefined);
-    if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
+    const limit = cluster.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
+    if (!(await cluster.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await cluster.killOne(random());
+    const mayArm = life % 2 === 0 && !cluster.isArmed && life < kills - 1;
+    await cluster.startMissing(mayArm ? nextStep(chain.steps, { cluster, tries, random }) : undefined);
+    if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(cluster.deaths.atStep)}`);
   }
-  sending.push(client.sendAll(errands.slice(sent), WIDTH));
-  await keepUp(fleet, Promise.all(sending));
+  sending.push(client.sendAll(jobs.slice(sent), WIDTH));
+  await keepUp(cluster, Promise.all(sending));
 }
 
 /** Starts missing instances until everything is sent. An armed one may end only now, and a start may have failed. */
-async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
+async function keepUp(cluster: Cluster, sending: Promise<unknown>): Promise<void> {
   let isOver = false;
   const over = sending.finally(() => {
     isOver = true;
   });
   while (!isOver) {
-    await fleet.startMissing();
+    await cluster.startMissing();
     await Promise.race([over, sleep(KEEP_UP_MS)]);
   }
   await over;
@@ -127,10 +131,10 @@ async function keepUp(fleet: Fleet, sending: Promise<unknown>): Promise<void> {
  */
 function nextStep(
   steps: readonly Checkpoint[],
-  { fleet, tries, random }: { fleet: Fleet; tries: Map<Checkpoint, number>; random: () => number },
+  { cluster, tries, random }: { cluster: Cluster; tries: Map<Checkpoint, number>; random: () => number },
 ): LastStep | undefined {
   const triesOf = (step: Checkpoint) => tries.get(step) ?? 0;
-  const deathsAt = (step: Checkpoint) => fleet.deaths.atStep.get(step) ?? 0;
+  const deathsAt = (step: Checkpoint) => cluster.deaths.atStep.get(step) ?? 0;
   const weight = (step: Checkpoint) => triesOf(step) + deathsAt(step);
   const least = Math.min(...steps.map(weight));
   const step = steps.find((one) => weight(one) === least);

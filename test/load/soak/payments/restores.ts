@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Case, judgeCases } from '../../../support/model/judge.ts';
 import { seededRandom } from '../../../support/seeded.ts';
 import { Client } from './client.ts';
-import { errandOf } from './errands.ts';
-import { Fleet } from './fleet.ts';
+import { Cluster } from './cluster.ts';
+import { jobOf } from './jobs.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { listAll, settle } from './settling.ts';
 import { openWorld } from './world.ts';
@@ -30,24 +30,24 @@ export async function soakRestores(options: RestoreOptions): Promise<SoakResult>
   const began = performance.now();
   const world = await openWorld(options);
   const environment: Record<string, string> = { ...world.environmentOf(0), TRANSACTION_EXPIRATION_HOURS: '24' };
-  const fleet = new Fleet({ instances: 1, postgres: null, environmentOf: () => environment });
+  const cluster = new Cluster({ instances: 1, postgres: null, environmentOf: () => environment });
   const { network } = world;
-  const weather = network.startWeather({ changes: false, random: seededRandom(seed, 'weather') });
+  const faultSchedule = network.startFaultSchedule({ changes: false, random: seededRandom(seed, 'faultSchedule') });
   const dataDir = environment['DATA_DIR'] ?? '';
   const copy = `${dataDir}-copy`;
   const random = seededRandom(seed, 'restores');
   const within = ([least, most]: readonly [number, number]) => least + random() * (most - least);
   try {
     const intentions = network.planOf(seed, transactions);
-    const client = new Client(fleet);
+    const client = new Client(cluster);
     const share = Math.ceil(intentions.length / restores);
     let unsigned = 0;
-    await fleet.startMissing();
+    await cluster.startMissing();
     for (let round = 0; round < restores; round += 1) {
-      const errands = intentions.slice(round * share, (round + 1) * share).map((one) => errandOf(one, false));
-      const sending = client.sendAll(errands, WIDTH);
+      const jobs = intentions.slice(round * share, (round + 1) * share).map((one) => jobOf(one, false));
+      const sending = client.sendAll(jobs, WIDTH);
       await sleep(within(COPY_AFTER_MS));
-      const { pid } = await fleet.pick();
+      const { pid } = await cluster.pick();
       process.kill(pid, 'SIGSTOP');
       try {
         await rm(copy, { recursive: true, force: true });
@@ -57,18 +57,18 @@ export async function soakRestores(options: RestoreOptions): Promise<SoakResult>
       }
       await sending;
       await sleep(within(KILL_AFTER_MS));
-      await fleet.killOne(0);
+      await cluster.killOne(0);
       await rm(dataDir, { recursive: true });
       await cp(copy, dataDir, { recursive: true });
-      await fleet.startMissing();
-      const shown = await listAll(await fleet.pick(), network);
+      await cluster.startMissing();
+      const shown = await listAll(await cluster.pick(), network);
       unsigned += shown.filter(({ status }) => status === 'pending').length;
       say(`${round + 1} of ${restores} put back`);
     }
-    await weather.clear();
-    await settle(await fleet.pick(), network, options.patienceMs);
+    await faultSchedule.clear();
+    await settle(await cluster.pick(), network, options.patienceMs);
 
-    const shown = await listAll(await fleet.pick(), network);
+    const shown = await listAll(await cluster.pick(), network);
     const { accepted, unknown, refused } = client.asked;
     const byId = new Map(shown.map((one) => [one.id, one]));
     const reading = await network.readChain(intentions);
@@ -99,7 +99,7 @@ export async function soakRestores(options: RestoreOptions): Promise<SoakResult>
     const executions = reading.executions.filter(({ effect }) => effect === null || !forgotten.has(effect));
     const isRefused = (effect: string) => reading.isRefused(effect);
     const faults = judgeCases(cases, { executions, isRefused, now: Date.now() });
-    const adopted = fleet.output.split('"decision":"adopted"').length - 1;
+    const adopted = cluster.output.split('"decision":"adopted"').length - 1;
     return {
       lines: [
         ['database', world.database],
@@ -124,14 +124,14 @@ export async function soakRestores(options: RestoreOptions): Promise<SoakResult>
         gaps: [],
       },
       faults: [
-        ...fleet.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`),
+        ...cluster.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`),
         ...(unsigned + adopted === 0 ? ['nothing was unsigned in any copy'] : []),
       ],
-      output: fleet.output,
+      output: cluster.output,
     };
   } finally {
-    await fleet.close();
-    await weather.stop();
+    await cluster.close();
+    await faultSchedule.stop();
     await world.close();
   }
 }

@@ -12,7 +12,7 @@ export interface SoakOptions {
   /** How long to wait for ends after the last request, in milliseconds. */
   patienceMs: number;
   /**
-   * Whether to run without weather, strangers, the client's intents and, in `kill`, further troubles. Default: false.
+   * Whether to run without scheduled faults, strangers, the client's intents and, in `kill`, further troubles. Default: false.
    */
   calm?: boolean;
   /** Reports progress, one line at a time. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fleet } from './fleet.ts';
+import type { Cluster } from './cluster.ts';
 import type { World } from './world.ts';
 
 /** Random disturbances of the instances and their database, in addition to kills. */
@@ -18,27 +18,27 @@ const DATABASE_FROZEN_MS = [500, 4_000] as const;
 const DATABASE_DOWN_MS = [200, 3_000] as const;
 
 export interface TroublesOptions {
-  fleet: Pick<Fleet, 'freezeOne'>;
+  cluster: Pick<Cluster, 'freezeOne'>;
   postgres: World['postgres'];
   /** In [0, 1). */
   random(): number;
 }
 
 /** Starts troubles, one after the other. */
-export function startTroubles({ fleet, postgres, random }: TroublesOptions): Troubles {
+export function startTroubles({ cluster, postgres, random }: TroublesOptions): Troubles {
   const stopped = new AbortController();
   const { signal } = stopped;
   const counts = new Map<string, number>();
   const between = ([least, most]: readonly [number, number]) => least + random() * (most - least);
 
   const kinds: Record<string, () => Promise<void>> = {
-    'instance frozen': () => fleet.freezeOne(random(), between(FROZEN_MS)),
+    'instance frozen': () => cluster.freezeOne(random(), between(FROZEN_MS)),
     ...(postgres !== null && ofPostgres(postgres)),
   };
 
   function ofPostgres({ server, url }: NonNullable<World['postgres']>): Record<string, () => Promise<void>> {
     return {
-      'instance frozen for longer than its lease': () => fleet.freezeOne(random(), FROZEN_LONG_MS),
+      'instance frozen for longer than its lease': () => cluster.freezeOne(random(), FROZEN_LONG_MS),
       // Several cuts, so that some happen during a commit.
       'connections cut': async () => {
         for (let cut = 0; cut < 8; cut += 1) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Postgres, startPostgres } from '../../../support/postgres.ts';
 import { createWorkspace } from '../../../support/workspace.ts';
 import type { Nodes, SoakChain, SoakNetwork } from './chain.ts';
-import { PAYER } from './errands.ts';
+import { PAYER } from './jobs.ts';
 
 /** With `lazy-postgres` the server answers commits before they are on disk, unless it is told otherwise. */
 export type Database = 'sqlite' | 'postgres' | 'lazy-postgres';

@@ -6,9 +6,9 @@ import type { Workspace } from '../../../../support/workspace.ts';
 import type { Nodes, SoakChain, SoakNetwork } from '../chain.ts';
 import type { Intention } from '../intention.ts';
 import { readChain, readingOf, readShown } from './chain-record.ts';
+import { type Blocks, CONFIRMATIONS, startFaultSchedule } from './fault-schedule.ts';
 import { COUNTER, type EvmIntention, planOf, REVERTER, replacementOf } from './plan.ts';
 import { type KeyThief, startStranger } from './stranger.ts';
-import { type Blocks, CONFIRMATIONS, startWeather } from './weather.ts';
 
 /** Two of the relayers share an account, and therefore its nonces and its lane. */
 const RELAYERS = 4;
@@ -46,7 +46,7 @@ function networkOf(anvil: Anvil, blocks: Blocks, relayers: readonly RelayerAccou
     planOf: (seed, count) => planOf(seed, count, relayers),
     replacementOf: (seed, original) => replacementOf(seed, ownOf(original)),
     readShown,
-    startWeather: (options) => startWeather(anvil, { blocks, ...options }),
+    startFaultSchedule: (options) => startFaultSchedule(anvil, { blocks, ...options }),
     startStranger(random) {
       thief = startStranger(anvil, relayers, random);
       return thief;

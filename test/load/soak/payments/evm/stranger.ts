@@ -13,7 +13,7 @@ export interface KeyThief extends Stranger {
 const PAUSE_MS = [4_000, 12_000] as const;
 const CHAIN_ID = 31_337;
 const TIP = 2_000_000_000n;
-/** The highest fee per unit of gas, in wei. Enough for every base fee of the weather. */
+/** The highest fee per unit of gas, in wei. Enough for every base fee of the schedule of faults. */
 const MAX = 200_000_000_000n;
 
 /** Consumes the next nonce of an account at random times. */

@@ -1,13 +1,13 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import { toBase58 } from '../../../../doubles/svm/base58.ts';
+import type { Svm, SvmEndpoint } from '../../../../doubles/svm/svm.ts';
 import type { Execution } from '../../../../support/model/judge.ts';
-import type { Svm, SvmEndpoint } from '../../../../support/svm.ts';
 import type { ChainReading } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import type { Lease } from './client-bytes.ts';
+import { FINALIZED_AFTER } from './fault-schedule.ts';
 import { markOfBytes } from './marks.ts';
 import { LAMPORTS, type SolanaIntention } from './plan.ts';
-import { FINALIZED_AFTER } from './weather.ts';
 
 /** A block as a node reports it. */
 export interface ChainBlock {

@@ -1,18 +1,18 @@
 import { Keypair } from '@solana/web3.js';
 import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { type Svm, type SvmEndpoint, startSvm } from '../../../../doubles/svm/svm.ts';
 import { solanaCallFaults } from '../../../../support/faults/solana-calls.ts';
 import { declareOverKeys } from '../../../../support/relayer-accounts.ts';
-import { type Svm, type SvmEndpoint, startSvm } from '../../../../support/svm.ts';
 import type { Workspace } from '../../../../support/workspace.ts';
 import type { Nodes, SoakChain, SoakNetwork } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import type { Intention } from '../intention.ts';
 import { readChain, readingOf } from './chain-record.ts';
 import { ClientBytes } from './client-bytes.ts';
+import { FINALIZED_AFTER, startFaultSchedule } from './fault-schedule.ts';
 import { readShown } from './marks.ts';
 import { planOf, replacementOf, type SolanaIntention, type SolanaRelayer } from './plan.ts';
 import { startStranger } from './stranger.ts';
-import { FINALIZED_AFTER, startWeather } from './weather.ts';
 
 /** The time of a slot. A blockhash is valid for 150 blocks, so for about nine seconds. */
 const SLOT_MS = 60;
@@ -73,7 +73,7 @@ function networkOf(svm: Svm, node: SvmEndpoint, relayers: readonly SolanaRelayer
     planOf: (seed, count) => planOf(seed, count, relayers, (intention) => bytes.make(intention)),
     replacementOf: (seed, original) => replacementOf(seed, ownOf(original)),
     readShown,
-    startWeather: (options) => startWeather(svm, options),
+    startFaultSchedule: (options) => startFaultSchedule(svm, options),
     startStranger: (random, shown) => startStranger(node, random, shown),
     async readChain(intentions) {
       const planned = intentions.map(ownOf);

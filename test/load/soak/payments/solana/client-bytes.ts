@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
-import type { Svm, SvmEndpoint } from '../../../../support/svm.ts';
+import type { Svm, SvmEndpoint } from '../../../../doubles/svm/svm.ts';
 import { MEMO } from './marks.ts';
 import { LAMPORTS, type SolanaIntention } from './plan.ts';
 

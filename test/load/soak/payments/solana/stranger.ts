@@ -1,4 +1,4 @@
-import type { SvmEndpoint } from '../../../../support/svm.ts';
+import type { SvmEndpoint } from '../../../../doubles/svm/svm.ts';
 import type { Shown, Stranger } from '../chain.ts';
 import { pass } from '../pass.ts';
 

@@ -1,6 +1,6 @@
 import type { OnChain } from '../../../../doubles/stellar/control.ts';
+import type { StellarEndpoint, StellarNet } from '../../../../doubles/stellar/stellar-net.ts';
 import type { Execution } from '../../../../support/model/judge.ts';
-import type { StellarEndpoint, StellarNet } from '../../../../support/stellar-net.ts';
 import type { ChainReading } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import { RECEIVER_FUNDS } from './client-bytes.ts';

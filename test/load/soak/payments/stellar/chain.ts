@@ -1,18 +1,18 @@
 import { Keypair } from '@stellar/stellar-sdk';
 import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { type StellarEndpoint, type StellarNet, startStellar } from '../../../../doubles/stellar/stellar-net.ts';
 import { stellarCallFaults } from '../../../../support/faults/stellar-calls.ts';
 import { declareOverKeys } from '../../../../support/relayer-accounts.ts';
-import { type StellarEndpoint, type StellarNet, startStellar } from '../../../../support/stellar-net.ts';
 import type { Workspace } from '../../../../support/workspace.ts';
 import type { Nodes, SoakChain, SoakNetwork } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import type { Intention } from '../intention.ts';
 import { readChain, readingOf } from './chain-record.ts';
 import { ClientBytes } from './client-bytes.ts';
+import { startFaultSchedule } from './fault-schedule.ts';
 import { readShown } from './marks.ts';
 import { planOf, replacementOf, type StellarIntention, type StellarRelayer } from './plan.ts';
 import { type KeyThief, startStranger } from './stranger.ts';
-import { startWeather } from './weather.ts';
 
 /** The time of a ledger. Close times are whole seconds, so with a shorter time they would run ahead of the clock. */
 const LEDGER_MS = 1_000;
@@ -84,7 +84,7 @@ async function networkOf(
     planOf: (seed, count) => planOf(seed, count, relayers, make),
     replacementOf: (seed, original) => replacementOf(seed, ownOf(original), make),
     readShown: (transaction) => readShown(transaction, marks),
-    startWeather: (options) => startWeather(net, options),
+    startFaultSchedule: (options) => startFaultSchedule(net, options),
     startStranger(random) {
       thief = startStranger(node, random, { relayers, net });
       return thief;

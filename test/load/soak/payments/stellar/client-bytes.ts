@@ -1,5 +1,5 @@
 import { Account, Asset, type Keypair, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
-import type { StellarEndpoint, StellarNet } from '../../../../support/stellar-net.ts';
+import type { StellarEndpoint, StellarNet } from '../../../../doubles/stellar/stellar-net.ts';
 import { STROOPS, type StellarIntention } from './plan.ts';
 import { sequenceOf } from './sequence-of.ts';
 
@@ -7,7 +7,7 @@ import { sequenceOf } from './sequence-of.ts';
 export const RECEIVER_FUNDS = 20_000_000n;
 /** The range of times for which users' transactions are valid, in seconds. */
 const LIFE_S = [10, 19] as const;
-/** The highest fee of a fee bump, in stroops. Higher than every bid of a crowd in the weather. */
+/** The highest fee of a fee bump, in stroops. Higher than every bid of a crowd in the schedule of faults. */
 const BUMP_FEE = 200_000;
 
 /** Makes the request bodies of clients, and funds the accounts that they need. */

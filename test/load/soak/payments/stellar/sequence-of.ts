@@ -1,5 +1,5 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk';
-import type { StellarEndpoint } from '../../../../support/stellar-net.ts';
+import type { StellarEndpoint } from '../../../../doubles/stellar/stellar-net.ts';
 
 type Node = Pick<StellarEndpoint, 'rpc'>;
 

@@ -1,5 +1,5 @@
 import { Account, FeeBumpTransaction, Operation, TransactionBuilder } from '@stellar/stellar-sdk';
-import type { StellarEndpoint, StellarNet } from '../../../../support/stellar-net.ts';
+import type { StellarEndpoint, StellarNet } from '../../../../doubles/stellar/stellar-net.ts';
 import type { Stranger } from '../chain.ts';
 import { pass } from '../pass.ts';
 import type { StellarRelayer } from './plan.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { quickStart } from '../run-folder.ts';
+import { quickStart } from '../../support/run-folder.ts';
 import type { Asked, Told } from './commands.ts';
 
 /** A process that simulates a network, and the connection to it. It ends with this process. */

@@ -30,7 +30,7 @@ export interface Recovery {
   readonly wrong: readonly string[];
 }
 
-export interface SiegeOptions {
+export interface AttackRunOptions {
   readonly hostile: readonly HostilePlugin[];
   /** In [0, 1). */
   random(): number;
@@ -54,7 +54,7 @@ const MAX_TOGETHER = 4;
 const TRIES = 5;
 
 /** The attacks of a run, in rounds. Each round has all attacks in random order, some of them at the same time. */
-export class Siege {
+export class AttackRun {
   readonly attempts: Attempt[] = [];
   readonly recoveries: Recovery[] = [];
   /** The announced back-offs of plugins, in seconds. */
@@ -65,10 +65,10 @@ export class Siege {
   readonly failures: string[] = [];
   rounds = 0;
   readonly #service: Pick<RunningService, 'url' | 'apiKey'>;
-  readonly #options: SiegeOptions;
+  readonly #options: AttackRunOptions;
   #deck: HostilePlugin[] = [];
 
-  constructor(service: Pick<RunningService, 'url' | 'apiKey'>, options: SiegeOptions) {
+  constructor(service: Pick<RunningService, 'url' | 'apiKey'>, options: AttackRunOptions) {
     this.#service = service;
     this.#options = options;
   }

@@ -1,13 +1,13 @@
 import type { Anvil } from '../../../../support/anvil.ts';
-import type { Weather } from '../chain.ts';
+import type { FaultSchedule } from '../chain.ts';
+import { type FaultScheduleOptions, type Range, type Sky, startChanges } from '../fault-schedule.ts';
 import { pass } from '../pass.ts';
-import { type Range, type Sky, startChanges, type WeatherOptions } from '../weather.ts';
 
 /** `interval`: a block each second. `automine`: a block for each transaction. */
 export const BLOCKS = ['interval', 'automine'] as const;
 export type Blocks = (typeof BLOCKS)[number];
 
-/** The depth from which a block is final. The weather removes fewer blocks. */
+/** The depth from which a block is final. The schedule of faults removes fewer blocks. */
 export const CONFIRMATIONS = 3;
 
 const CHANGE_MS: Range = [1_500, 6_000];
@@ -19,8 +19,11 @@ const BASE_FEES: Range = [1_000_000_000, 31_000_000_000];
 /** With `automine` an extra block comes this often, so that transactions get confirmations. */
 const TICK_MS = 1_000;
 
-/** Starts the weather over a node: base fees that jump, pauses without blocks, blocks that are removed. */
-export function startWeather(anvil: Anvil, { blocks, ...options }: WeatherOptions & { blocks: Blocks }): Weather {
+/** Starts the schedule of faults over a node: base fees that jump, pauses without blocks, blocks that are removed. */
+export function startFaultSchedule(
+  anvil: Anvil,
+  { blocks, ...options }: FaultScheduleOptions & { blocks: Blocks },
+): FaultSchedule {
   const stopped = new AbortController();
   let isMining = true;
 
@@ -64,17 +67,17 @@ export function startWeather(anvil: Anvil, { blocks, ...options }: WeatherOption
     }
   }
 
-  const weather = startChanges(options, CHANGE_MS, {
+  const faultSchedule = startChanges(options, CHANGE_MS, {
     'fee jump': { likely: 0.4, happen: jump },
     reorganisation: { likely: 0.3, happen: reorganise },
     stillness: { likely: 0.3, happen: stillness },
   });
   const ticking = blocks === 'automine' ? tick() : Promise.resolve();
   return {
-    ...weather,
+    ...faultSchedule,
     async stop() {
       stopped.abort();
-      await Promise.all([weather.clear(), ticking]);
+      await Promise.all([faultSchedule.clear(), ticking]);
     },
   };
 }

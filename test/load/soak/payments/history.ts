@@ -3,27 +3,27 @@ import type { AnsweredIntent } from '../../../support/model/judge.ts';
 import type { RunningService } from '../../../support/service.ts';
 import type { Shown, SoakNetwork } from './chain.ts';
 import type { ClientIntent } from './client-intents.ts';
-import type { Fleet } from './fleet.ts';
+import type { Cluster } from './cluster.ts';
 import { listAll } from './settling.ts';
 
 const EVERY_MS = 3_000;
 const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
 
 /** Records what the API shows during a run, because the service deletes ended transactions after a while. */
-export class Chronicle {
+export class History {
   /** The last state of each transaction, by id. */
   readonly shown = new Map<string, Shown>();
   /** When each was first seen in a final state, by id, in milliseconds since the epoch. */
   readonly endedBy = new Map<string, number>();
   /** One sentence for each final state that changed later. */
   readonly undone: string[] = [];
-  readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #cluster: Pick<Cluster, 'pick'>;
   readonly #network: SoakNetwork;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(fleet: Pick<Fleet, 'pick'>, network: SoakNetwork) {
-    this.#fleet = fleet;
+  constructor(cluster: Pick<Cluster, 'pick'>, network: SoakNetwork) {
+    this.#cluster = cluster;
     this.#network = network;
   }
 
@@ -41,7 +41,7 @@ export class Chronicle {
   async look(): Promise<void> {
     for (const relayerId of this.#network.relayerIds) {
       const { readShown } = this.#network;
-      const listed = await listAll(await this.#fleet.pick(), { relayerIds: [relayerId], readShown });
+      const listed = await listAll(await this.#cluster.pick(), { relayerIds: [relayerId], readShown });
       const now = Date.now();
       for (const one of listed) this.#note(one, now);
     }

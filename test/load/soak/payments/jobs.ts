@@ -1,11 +1,11 @@
 import { seededUnit } from '../../../support/seeded.ts';
 import type { Intention } from './intention.ts';
 
-/** Id of the plugin that some errands call. It sends each of its `payments` and returns their ids. */
+/** Id of the plugin that some jobs call. It sends each of its `payments` and returns their ids. */
 export const PAYER = 'payer';
 
 /** One HTTP request of the client, for one or several transactions. */
-export interface Errand<I extends Intention = Intention> {
+export interface Job<I extends Intention = Intention> {
   /** The idempotency key. Null: sent without one, and only once, unless its content alone makes it one request. */
   readonly key: string | null;
   /** A request for one transaction, or a call of a plugin that sends one or several. */
@@ -27,27 +27,27 @@ const TWICE = 0.4;
 /** The most payments of one plugin call. */
 const MAX_PAYMENTS = 3;
 
-/** Puts the requests of a run into errands, roughly in their order. The same seed gives the same errands. */
-export function errandsOf<I extends Intention>(seed: number, intentions: readonly I[]): Errand<I>[] {
-  const errands: Errand<I>[] = [];
+/** Puts the requests of a run into jobs, roughly in their order. The same seed gives the same jobs. */
+export function jobsOf<I extends Intention>(seed: number, intentions: readonly I[]): Job<I>[] {
+  const jobs: Job<I>[] = [];
   let payments: I[] = [];
   for (const intention of intentions) {
-    const unit = (purpose: string) => seededUnit(seed, 'errand', intention.index, purpose);
+    const unit = (purpose: string) => seededUnit(seed, 'job', intention.index, purpose);
     if (unit('way') >= THROUGH_PLUGIN) {
       const withoutKey = intention.isOneByContent ? WITHOUT_UNNEEDED_KEY : WITHOUT_KEY;
       const posts = intention.isOneByContent && unit('posts') < TWICE ? 2 : 1;
-      errands.push({ ...errandOf(intention, unit('key') >= withoutKey), posts });
+      jobs.push({ ...jobOf(intention, unit('key') >= withoutKey), posts });
       continue;
     }
     payments.push(intention);
     if (payments.length < 1 + Math.floor(unit('size') * MAX_PAYMENTS)) continue;
-    errands.push({ key: payments[0]?.key ?? null, way: 'plugin', intentions: payments, posts: 1 });
+    jobs.push({ key: payments[0]?.key ?? null, way: 'plugin', intentions: payments, posts: 1 });
     payments = [];
   }
-  return payments.length === 0 ? errands : [...errands, ...payments.map((intention) => errandOf(intention))];
+  return payments.length === 0 ? jobs : [...jobs, ...payments.map((intention) => jobOf(intention))];
 }
 
-/** An errand for one request, through the API. */
-export function errandOf<I extends Intention>(intention: I, keyed = true): Errand<I> {
+/** A job for one request, through the API. */
+export function jobOf<I extends Intention>(intention: I, keyed = true): Job<I> {
   return { key: keyed ? intention.key : null, way: 'api', intentions: [intention], posts: 1 };
 }

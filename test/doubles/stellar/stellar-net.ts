@@ -1,15 +1,9 @@
 import { join } from 'node:path';
 import type { xdr } from '@stellar/stellar-sdk';
-import {
-  type Addresses,
-  type Command,
-  type OnChain,
-  STELLAR_DEFAULTS,
-  type StellarOptions,
-} from '../doubles/stellar/control.ts';
-import type { ContractKind } from '../doubles/stellar/soroban/contracts/registry.ts';
-import { Counterpart } from './counterpart/counterpart.ts';
-import type { Fault } from './counterpart/faults.ts';
+import { Counterpart } from '../counterpart/counterpart.ts';
+import type { Fault } from '../counterpart/faults.ts';
+import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';
+import type { ContractKind } from './soroban/contracts/registry.ts';
 
 /** A network with Stellar's rules, in its own process. Each of its endpoints is a node of one chain. */
 export interface StellarNet extends StellarEndpoint {
@@ -80,7 +74,7 @@ export interface StellarEndpoint {
 
 /** Starts the network on free ports of loopback. It ends with this process. */
 export async function startStellar(options: StellarOptions = {}): Promise<StellarNet> {
-  const main = join(import.meta.dirname, '..', 'doubles', 'stellar', 'server-main.ts');
+  const main = join(import.meta.dirname, 'server-main.ts');
   const control = await Counterpart.start<Command>(main, options);
   const first = await endpointAt(control, 0, 0);
   let opened = 1;

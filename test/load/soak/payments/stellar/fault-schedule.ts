@@ -1,6 +1,6 @@
-import type { StellarNet } from '../../../../support/stellar-net.ts';
-import type { Weather } from '../chain.ts';
-import { type Range, startChanges, type WeatherOptions } from '../weather.ts';
+import type { StellarNet } from '../../../../doubles/stellar/stellar-net.ts';
+import type { FaultSchedule } from '../chain.ts';
+import { type FaultScheduleOptions, type Range, startChanges } from '../fault-schedule.ts';
 
 const CHANGE_MS: Range = [1_500, 6_000];
 const DROPPED: Range = [1, 12];
@@ -12,9 +12,9 @@ const CROWD_MS: Range = [2_000, 8_000];
 const CROWD = 1_100;
 const BIDS: Range = [100, 50_000];
 
-/** Starts the weather over a Stellar network: transactions that are lost or late, ledgers that do not close, surges. */
-export function startWeather(net: StellarNet, options: WeatherOptions): Weather {
-  const weather = startChanges(options, CHANGE_MS, {
+/** Starts the schedule of faults over a Stellar network: transactions that are lost or late, ledgers that do not close, surges. */
+export function startFaultSchedule(net: StellarNet, options: FaultScheduleOptions): FaultSchedule {
+  const faultSchedule = startChanges(options, CHANGE_MS, {
     dropped: { likely: 0.35, happen: ({ some }) => net.dropNext(some(DROPPED)) },
     late: {
       likely: 0.25,
@@ -42,8 +42,8 @@ export function startWeather(net: StellarNet, options: WeatherOptions): Weather 
     },
   });
   const clear = async () => {
-    await weather.clear();
+    await faultSchedule.clear();
     if (options.changes) await net.dropNext(0);
   };
-  return { ...weather, clear, stop: clear };
+  return { ...faultSchedule, clear, stop: clear };
 }

@@ -43,7 +43,7 @@ export interface Instances {
 }
 
 /** The instances of the service. They are started, killed and started again on the same data. */
-export class Fleet {
+export class Cluster {
   readonly deaths: Deaths = { atRandom: 0, atStep: new Map(), byThemselves: [] };
   readonly #world: Instances;
   readonly #slots: Slot[];

@@ -1,8 +1,8 @@
-import type { Svm } from '../../../../support/svm.ts';
-import type { Weather } from '../chain.ts';
-import { type Range, startChanges, type WeatherOptions } from '../weather.ts';
+import type { Svm } from '../../../../doubles/svm/svm.ts';
+import type { FaultSchedule } from '../chain.ts';
+import { type FaultScheduleOptions, type Range, startChanges } from '../fault-schedule.ts';
 
-/** The number of blocks after which a block is final. The weather removes fewer. */
+/** The number of blocks after which a block is final. The schedule of faults removes fewer. */
 export const FINALIZED_AFTER = 32;
 
 const CHANGE_MS: Range = [600, 2_500];
@@ -17,9 +17,9 @@ const DROUGHT_MS: Range = [300, 1_500];
 const PRICES: Range = [0, 2_000_000];
 const EVERYTHING = 1_000_000;
 
-/** Starts the weather over an SVM: lost forks, slots without a block, transactions that are lost or land late. */
-export function startWeather(svm: Svm, options: WeatherOptions): Weather {
-  const weather = startChanges(options, CHANGE_MS, {
+/** Starts the schedule of faults over an SVM: lost forks, slots without a block, transactions that are lost or land late. */
+export function startFaultSchedule(svm: Svm, options: FaultScheduleOptions): FaultSchedule {
+  const faultSchedule = startChanges(options, CHANGE_MS, {
     fork: {
       likely: 0.3,
       // Fails if too few blocks are not final. An earlier fork may have left fewer.
@@ -60,8 +60,8 @@ export function startWeather(svm: Svm, options: WeatherOptions): Weather {
     },
   });
   const clear = async () => {
-    await weather.clear();
+    await faultSchedule.clear();
     if (options.changes) await svm.dropNext(0);
   };
-  return { ...weather, clear, stop: clear };
+  return { ...faultSchedule, clear, stop: clear };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Command, OnChain, SvmOptions } from '../doubles/svm/control.ts';
-import { Counterpart } from './counterpart/counterpart.ts';
-import type { Fault } from './counterpart/faults.ts';
+import { Counterpart } from '../counterpart/counterpart.ts';
+import type { Fault } from '../counterpart/faults.ts';
+import type { Command, OnChain, SvmOptions } from './control.ts';
 
 /** A real SVM behind Solana's JSON-RPC, in a process of its own. All its endpoints share one ledger. */
 export interface Svm extends SvmEndpoint {
@@ -67,7 +67,7 @@ export interface SvmEndpoint {
 
 /** Starts it on a free port of loopback; it ends with this process. */
 export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
-  const main = join(import.meta.dirname, '..', 'doubles', 'svm', 'server-main.ts');
+  const main = join(import.meta.dirname, 'server-main.ts');
   const control = await Counterpart.start<Command>(main, options);
   const first = await endpointAt(control, 0, 0);
   let opened = 1;

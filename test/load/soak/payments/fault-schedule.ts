@@ -1,10 +1,10 @@
-import type { Weather } from './chain.ts';
+import type { FaultSchedule } from './chain.ts';
 import { pass } from './pass.ts';
 
 export type Range = readonly [least: number, most: number];
 
-export interface WeatherOptions {
-  /** False: the weather never changes. */
+export interface FaultScheduleOptions {
+  /** False: the schedule of faults never changes. */
   changes: boolean;
   /** In [0, 1). */
   random(): number;
@@ -23,20 +23,20 @@ export interface Sky {
   random(): number;
   /** A random integer in the range. */
   some(range: Range): number;
-  /** Waits for a random time in the range, in milliseconds, or until the weather clears. */
+  /** Waits for a random time in the range, in milliseconds, or until the schedule of faults clears. */
   wait(range: Range): Promise<unknown>;
 }
 
 /**
- * Starts weather with random changes, one after the other.
+ * Starts a schedule of random changes, one after the other.
  * @param everyMs the pause before each change
  * @param kinds by the name under which each is counted
  */
 export function startChanges<Kind extends string>(
-  { changes, random }: WeatherOptions,
+  { changes, random }: FaultScheduleOptions,
   everyMs: Range,
   kinds: Readonly<Record<Kind, Change>>,
-): Weather {
+): FaultSchedule {
   const fair = new AbortController();
   const counts = new Map<string, number>();
   const between = ([least, most]: Range) => least + random() * (most - least);
