@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { JsonObject } from './json/json.ts';
-import type { NetworkType } from './network-type.ts';
-import type { RpcUrl } from './relayer/relayer.ts';
+import { type NetworkType, networkTypeSchema } from './network-type.ts';
+import { type FieldsOf, json, jsonObject, named, nullable, oneOf, record, sealed, text } from './record.ts';
+import { type RpcUrl, rpcUrlSchema } from './relayer/relayer.ts';
 
 /** A network after inheritance and defaults; `settings` holds the fields that only its chain reads. */
 export interface Network {
@@ -16,13 +18,21 @@ export interface ConfiguredNetwork extends Network {
   isBuiltIn: boolean;
 }
 
-/** A network as clients created or changed it over the API, and as the store has it. */
-export interface StoredNetwork extends Pick<Network, 'type' | 'name' | 'rpcUrls'> {
+const columns = {
+  type: named('network_type', oneOf(networkTypeSchema)),
+  name: text,
+  /** Their paths often have a key. */
+  rpcUrls: sealed(json(z.array(rpcUrlSchema))),
   /** Null where only the endpoints of a configured network were changed. */
-  settings: JsonObject | null;
+  settings: nullable(jsonObject),
   /** A digest of the endpoints that a file declared when they were changed; null where none did. */
-  declaration: string | null;
-}
+  declaration: nullable(text),
+};
+
+export const networkRecord = record('networks', columns, { key: ['type', 'name'] });
+
+/** A network as clients created or changed it over the API, and as the store has it. */
+export interface StoredNetwork extends FieldsOf<typeof columns> {}
 
 /** The networks that relayers may be on, as they are now. */
 export interface Networks {

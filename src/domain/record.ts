@@ -8,10 +8,16 @@ import { isObject, type Json, type JsonObject } from './json/json.ts';
 export interface Column<Field, Stored extends string | number | null> {
   schema: z.ZodType<Field>;
   write(field: Field): Stored;
+  /** Whether the store encrypts the column's text. */
+  isSealed?: boolean;
+  /** Its name; absent: the field's in `snake_case`. */
+  name?: string;
 }
 
-/** The columns of a record, by the names of its fields. A column is named as its field, in `snake_case`. */
-export type Columns = Readonly<Record<string, { schema: z.ZodType; write(field: never): string | number | null }>>;
+/** The columns of a record, by the names of its fields. */
+export type Columns = Readonly<
+  Record<string, { schema: z.ZodType; write(field: never): string | number | null; isSealed?: boolean; name?: string }>
+>;
 
 /** The record that some columns store. */
 export type FieldsOf<C extends Columns> = {
@@ -25,7 +31,9 @@ export type RowOf<Kind> = Kind extends RecordKind<infer C, infer _> ? ColumnsOf<
 export type ChangeOf<Kind> = Kind extends RecordKind<infer C, infer Fixed> ? Partial<Omit<FieldsOf<C>, Fixed>> : never;
 
 type ColumnsOf<C extends Columns> = {
-  -readonly [Name in keyof C as ColumnName<Name & string>]: C[Name] extends {
+  -readonly [Name in keyof C as C[Name] extends { name: infer Given extends string }
+    ? Given
+    : ColumnName<Name & string>]: C[Name] extends {
     write(field: never): infer Stored;
   }
     ? Stored
@@ -40,6 +48,10 @@ type ColumnName<Field extends string> = Field extends `${infer First}${infer Res
 export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
   table: string;
   columns: readonly { name: string; isNullable: boolean }[];
+  /** The columns that tell one record from another. */
+  key: readonly string[];
+  /** The columns whose texts are encrypted, also those that the record does not show. */
+  sealed: readonly string[];
   /** @throws ZodError */
   read(row: unknown): FieldsOf<C>;
   write(record: FieldsOf<C>): ColumnsOf<C>;
@@ -51,15 +63,17 @@ export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
 
 /**
  * Declares a kind of record. Type, columns, row, change and checks derive from this.
+ * @param key the fields that tell one record from another
  * @param fixed the fields that never change
+ * @param secrets encrypted columns of the table that are no fields, so that no view, log line or error contains them
  */
 export function record<C extends Columns, Fixed extends keyof C & string = never>(
   table: string,
   columns: C,
-  { fixed = [] }: { fixed?: readonly Fixed[] } = {},
+  { key = ['id'], fixed = [], secrets = [] }: RecordOptions<C, Fixed> = {},
 ): RecordKind<C, Fixed> {
   const fields = Object.entries(columns as Readonly<Record<string, Column<unknown, string | number | null>>>).map(
-    ([field, { schema, write }]) => ({ field, name: columnName(field), schema, write }),
+    ([field, column]) => ({ field, ...column, name: column.name ?? columnName(field) }),
   );
   const changeable = fields.filter(({ field }) => !(fixed as readonly string[]).includes(field));
   const row = z.object(Object.fromEntries(fields.map(({ name, schema }) => [name, schema])));
@@ -75,6 +89,8 @@ export function record<C extends Columns, Fixed extends keyof C & string = never
   const blank: Record<string, unknown> = Object.fromEntries(fields.map(({ field }) => [field, undefined]));
   const kind = {
     table,
+    key: fields.filter(({ field }) => key.includes(field)).map(({ name }) => name),
+    sealed: [...fields.filter(({ isSealed }) => isSealed).map(({ name }) => name), ...secrets],
     columns: fields.map(({ name, schema }) => ({ name, isNullable: schema.safeParse(null).success })),
     read(stored: unknown) {
       const parsed = row.parse(stored);
@@ -88,6 +104,12 @@ export function record<C extends Columns, Fixed extends keyof C & string = never
       Object.fromEntries(fields.flatMap(({ field }) => (field in given ? [[field, given[field]]] : []))),
   };
   return kind as unknown as RecordKind<C, Fixed>;
+}
+
+interface RecordOptions<C extends Columns, Fixed> {
+  key?: readonly (keyof C & string)[];
+  fixed?: readonly Fixed[];
+  secrets?: readonly string[];
 }
 
 function columnName(field: string): string {
@@ -147,11 +169,25 @@ export const sequence: Column<bigint, string> = {
   },
 };
 
+/** A column with another name than its field. */
+export function named<C, Name extends string>(name: Name, column: C): C & { name: Name } {
+  return { ...column, name };
+}
+
+/** A text that the store encrypts: a secret, or an address that has one. */
+export function sealed<Field>(column: Column<Field, string>): Column<Field, string> {
+  return { ...column, isSealed: true };
+}
+
 /** A column that may be empty. */
 export function nullable<Field, Stored extends string | number>(
   column: Column<Field, Stored>,
 ): Column<Field | null, Stored | null> {
-  return { schema: column.schema.nullable(), write: (field) => (field === null ? null : column.write(field)) };
+  return {
+    ...column,
+    schema: column.schema.nullable(),
+    write: (field) => (field === null ? null : column.write(field)),
+  };
 }
 
 /** Reads JSON text whose value has the given shape. */

@@ -1,10 +1,16 @@
 import type { Generated } from 'kysely';
+import type { networkRecord } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RowOf } from '../domain/record.ts';
 import type { relayerRecord } from '../domain/relayer/relayer.ts';
+import type { apiKeyRecord } from '../domain/settings/api-key.ts';
 import type { AuditedChange } from '../domain/settings/audit.ts';
+import type { notificationRecord } from '../domain/settings/notification.ts';
+import type { pluginSettingsRecord } from '../domain/settings/plugin-settings.ts';
+import type { signerRecord } from '../domain/settings/signer.ts';
 import type { attemptRecord } from '../domain/transaction/attempt.ts';
-import type { DecisionKind } from '../domain/transaction/decision.ts';
+import type { decisionRecord } from '../domain/transaction/decision.ts';
+import type { intentRecord } from '../domain/transaction/intent.ts';
 import type { transactionRecord } from '../domain/transaction/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
@@ -64,25 +70,17 @@ export interface TransactionTable extends RowOf<typeof transactionRecord> {
 
 export interface AttemptTable extends RowOf<typeof attemptRecord> {}
 
-interface IntentTable {
+interface IntentTable extends Omit<RowOf<typeof intentRecord>, 'position'> {
   position: Generated<number>;
-  transaction_id: string;
-  lane: string;
-  /** JSON. */
-  action: string;
-  created_at: number;
   /** Null while the intent waits. */
   settled_at: number | null;
   /** Why the intent was not carried out. */
   refusal: string | null;
 }
 
-interface DecisionTable {
+interface DecisionTable extends RowOf<typeof decisionRecord> {
   position: Generated<number>;
   transaction_id: string;
-  at: number;
-  kind: DecisionKind;
-  text: string;
 }
 
 interface TransactionEventTable {
@@ -204,15 +202,11 @@ interface RelayerBalanceTable {
   is_low: number;
 }
 
-export interface NotificationTable {
-  id: string;
+export interface NotificationTable extends RowOf<typeof notificationRecord> {
   created_at: number;
-  type: 'webhook';
-  /** Sealed, like the next three columns. */
-  url: string;
+  /** Sealed, like the next column. */
   signing_key: string | null;
   second_signing_key: string | null;
-  declaration: string | null;
 }
 
 export interface OutboxTable {
@@ -238,50 +232,21 @@ export interface OutboxTable {
   tries_before: Generated<number>;
 }
 
-export interface NetworkTable {
-  network_type: NetworkType;
-  name: string;
+interface NetworkTable extends RowOf<typeof networkRecord> {
   created_at: number;
-  /** Sealed. */
-  rpc_urls: string;
-  /** JSON. */
-  settings: string | null;
-  declaration: string | null;
 }
 
-interface SignerTable {
-  id: string;
+interface SignerTable extends RowOf<typeof signerRecord> {
   created_at: number;
-  type: string;
-  stamp: string;
-  /** JSON. */
-  shown: string;
   /** Sealed. */
   config: string;
 }
 
-export interface PluginSettingsTable {
-  plugin_id: string;
-  /** Sealed. */
-  settings: string;
-  is_disabled: number;
-  /** JSON. */
-  declared: string;
-}
+interface PluginSettingsTable extends RowOf<typeof pluginSettingsRecord> {}
 
-interface ApiKeyTable {
-  id: string;
-  created_at: number;
-  name: string;
+interface ApiKeyTable extends RowOf<typeof apiKeyRecord> {
   /** SHA-256 of the key, in hexadecimal. */
   hash: string;
-  /** JSON, like the next two columns. */
-  permissions: string;
-  allowed_origins: string;
-  rate: string | null;
-  expires_at: number | null;
-  /** JSON. */
-  ancestors: string;
 }
 
 export interface AuditTable {

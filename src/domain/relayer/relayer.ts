@@ -2,7 +2,19 @@ import { z } from 'zod';
 import type { WireObject } from '../json/json.ts';
 import { maskUrl } from '../mask-url.ts';
 import { networkTypeSchema } from '../network-type.ts';
-import { anyJson, type FieldsOf, flag, json, jsonObject, nullable, oneOf, prose, record, text } from '../record.ts';
+import {
+  anyJson,
+  type FieldsOf,
+  flag,
+  json,
+  jsonObject,
+  nullable,
+  oneOf,
+  prose,
+  record,
+  sealed,
+  text,
+} from '../record.ts';
 import { disabledView } from './disabled-reason.ts';
 
 /** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
@@ -37,7 +49,7 @@ const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
   causeSchema.extend({ nextCheckAt }),
   z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
 ]);
-const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
+export const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
 
 /** What the account of a relayer was last seen to have. */
 export interface RelayerBalance {
@@ -61,8 +73,8 @@ const columns = {
   disabledReason: nullable(json(disabledReasonSchema)),
   signerId: text,
   notificationId: nullable(text),
-  /** These replace the network's endpoints when present. The store seals them, because their paths may have a key. */
-  customRpcUrls: nullable(json(z.array(rpcUrlSchema))),
+  /** These replace the network's endpoints when present. Their paths often have a key. */
+  customRpcUrls: nullable(sealed(json(z.array(rpcUrlSchema)))),
   /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
   policies: jsonObject,
   /**

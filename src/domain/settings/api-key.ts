@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Timestamp } from '../transaction/transaction.ts';
+import { type FieldsOf, json, nullable, prose, record, text, timestamp } from '../record.ts';
 import { isPermission, permissionForms, permissionPattern } from './access.ts';
 
 /** How often a key may ask. */
@@ -15,21 +15,27 @@ export interface RateShare {
   readonly rate: KeyRate | null;
 }
 
-/** An API key. The key itself is not stored, only a hash of it. */
-export interface ApiKey {
-  id: string;
-  name: string;
-  createdAt: Timestamp;
-  permissions: string[];
+const keyRateSchema = z.strictObject({ perSecond: z.number(), burst: z.number() });
+
+const columns = {
+  id: text,
+  name: prose,
+  createdAt: timestamp,
+  permissions: json(z.array(z.string())),
   /** Origins of pages that may use the key; `*` for any. A client that is not a page has no origin. */
-  allowedOrigins: string[];
+  allowedOrigins: json(z.array(z.string())),
   /** Null: the rate of the service. */
-  rate: KeyRate | null;
+  rate: nullable(json(keyRateSchema)),
   /** Null: the key does not expire. */
-  expiresAt: Timestamp | null;
+  expiresAt: nullable(timestamp),
   /** The keys that made it, the first one of the line first, with the rates that they had then. */
-  ancestors: { id: string; rate: KeyRate | null }[];
-}
+  ancestors: json(z.array(z.strictObject({ id: z.string(), rate: keyRateSchema.nullable() }))),
+};
+
+export const apiKeyRecord = record('api_keys', columns, { fixed: ['id', 'createdAt', 'ancestors'] });
+
+/** An API key. The key itself is not stored, only a hash of it. */
+export interface ApiKey extends FieldsOf<typeof columns> {}
 
 /** Whether a page of `origin` may use a key with these `origins`. With `*` as `origin`: whether they allow any page. */
 export function allowsOrigin(origins: readonly string[], origin: string): boolean {

@@ -1,25 +1,30 @@
 import { z } from 'zod';
 import { idSchema } from '../id.ts';
-import type { JsonObject } from '../json/json.ts';
+import { type FieldsOf, jsonObject, nullable, oneOf, record, sealed, text } from '../record.ts';
+
+const columns = {
+  id: text,
+  type: oneOf(z.literal('webhook')),
+  /** Absolute, `http` or `https`. Anyone who knows a receiver's address can often write to it. */
+  url: sealed(text),
+  /** What the configuration file said at the last start, without secrets; null for a notification made over the API. */
+  declaration: nullable(sealed(jsonObject)),
+};
+
+export const notificationRecord = record('notifications', columns, { secrets: ['signing_key', 'second_signing_key'] });
+
+/** The stored fields of a notification, besides its keys. */
+export interface NotificationFields extends FieldsOf<typeof columns> {}
 
 /**
  * A webhook target. The signing key is not part of it, so that no view, log line or error can contain a key. Only the
  * store's `signingKeys` gives the key, as an object that does not print.
  */
-export interface Notification {
-  id: string;
-  type: 'webhook';
-  /** Absolute, `http` or `https`. */
-  url: string;
+export interface Notification extends NotificationFields {
   hasSigningKey: boolean;
   /** Whether it has a second key, for the time in which receivers change from one key to another. */
   hasSecondSigningKey: boolean;
-  /** What the configuration file said at the last start, without secrets; null for a notification made over the API. */
-  declaration: JsonObject | null;
 }
-
-/** The stored fields of a notification, besides its keys. */
-export type NotificationFields = Omit<Notification, 'hasSigningKey' | 'hasSecondSigningKey'>;
 
 /** The fields of a notification's keys, as the wire names them. The first key signs, and the second signs beside it. */
 export type SigningKeyField = 'signing_key' | 'second_signing_key';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import type { PluginEntry } from '../plugin.ts';
+import { type FieldsOf, flag as flagColumn, json, record, sealed, text } from '../record.ts';
 
 /** The settings of a plugin that clients may change. Its permissions and limits are the operator's. */
 const settingsSchema = z.strictObject({
@@ -40,15 +41,20 @@ export const pluginUpdateSchema = z.strictObject({
     .describe('Settings that are passed to the plugin unchanged; null removes them'),
 });
 
-/** A plugin's settings as they are stored. */
-export interface StoredPlugin {
-  pluginId: string;
-  settings: PluginSettings;
+const columns = {
+  pluginId: text,
+  /** A configuration in them often has keys. */
+  settings: sealed(json(pluginSettingsSchema)),
   /** Whether calls of the plugin are refused. */
-  isDisabled: boolean;
+  isDisabled: flagColumn,
   /** By field, a digest of what was declared when a client changed it. */
-  declared: Readonly<Record<string, string>>;
-}
+  declared: json(z.record(z.string(), z.string())),
+};
+
+export const pluginSettingsRecord = record('plugin_settings', columns, { key: ['pluginId'] });
+
+/** A plugin's settings as they are stored. */
+export interface StoredPlugin extends FieldsOf<typeof columns> {}
 
 /** An entry with the clients' changes applied. */
 export function withSettings(entry: PluginEntry, { config, ...settings }: PluginSettings): PluginEntry {

@@ -38,7 +38,7 @@ const columns = {
   deadAt: nullable(timestamp),
 };
 
-export const attemptRecord = record('attempts', columns);
+export const attemptRecord = record('attempts', columns, { key: ['transactionId', 'ordinal'] });
 
 /**
  * One signed version of a transaction. It is committed before its first byte leaves, and is never changed and never

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../json/json.ts';
+import { type FieldsOf, integer, json, record, text, timestamp } from '../record.ts';
 import type { Timestamp } from './transaction.ts';
 
 /** What a client wants done with a running transaction. */
@@ -16,15 +17,19 @@ export const intentActionSchema = z.discriminatedUnion('kind', [
 
 export type IntentAction = z.infer<typeof intentActionSchema>;
 
-/** An action that was accepted. The transaction's lane carries it out or refuses it. */
-export interface Intent {
+const columns = {
   /** Rises with each intent. Intents are carried out in this order. */
-  position: number;
-  transactionId: string;
-  lane: string;
-  action: IntentAction;
-  createdAt: Timestamp;
-}
+  position: integer,
+  transactionId: text,
+  lane: text,
+  action: json(intentActionSchema),
+  createdAt: timestamp,
+};
+
+export const intentRecord = record('intents', columns, { key: ['position'] });
+
+/** An action that was accepted. The transaction's lane carries it out or refuses it. */
+export interface Intent extends FieldsOf<typeof columns> {}
 
 /**
  * The outcome of an intent, for whoever asks. `settledAt` is null while the intent waits. `refusal` is null unless it

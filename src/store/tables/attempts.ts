@@ -8,7 +8,7 @@ import type { Reader, Writer } from '../store.ts';
 import { DuplicateRecord, NoConflict, readRow } from './stored-record.ts';
 
 function fromRow(row: AttemptTable): Attempt {
-  return readRow(attemptRecord, `${row.transaction_id}/${row.ordinal}`, row);
+  return readRow(attemptRecord, row);
 }
 
 /** Reads of the table `attempts`. */

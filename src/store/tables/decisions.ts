@@ -1,12 +1,9 @@
-import { z } from 'zod';
-import { storableText, timestamp } from '../../domain/record.ts';
-import { type Decision, type DecisionKind, decisionKindSchema } from '../../domain/transaction/decision.ts';
+import { storableText } from '../../domain/record.ts';
+import { type DecisionKind, decisionRecord } from '../../domain/transaction/decision.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { readRecord } from './stored-record.ts';
-
-const rowSchema = z.object({ at: timestamp.schema, kind: decisionKindSchema, text: z.string() });
+import { readRow } from './stored-record.ts';
 
 /** Reads of the table `decisions`. */
 export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {
@@ -19,7 +16,7 @@ export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {
         .orderBy('position', 'desc')
         .limit(limit)
         .execute();
-      return rows.reverse().map((row): Decision => readRecord(rowSchema, 'decisions', transactionId, row));
+      return rows.reverse().map((row) => readRow(decisionRecord, row));
     },
   };
 }

@@ -1,28 +1,10 @@
 import { z } from 'zod';
 import { jsonText, storableText, timestamp } from '../../domain/record.ts';
-import { type Intent, type IntentRecord, intentActionSchema } from '../../domain/transaction/intent.ts';
+import { type IntentRecord, intentActionSchema, intentRecord } from '../../domain/transaction/intent.ts';
 import type { Connection } from '../connection.ts';
 import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
-import { readRecord } from './stored-record.ts';
-
-const rowSchema = z
-  .object({
-    position: z.int(),
-    transaction_id: z.string(),
-    lane: z.string(),
-    action: jsonText(intentActionSchema),
-    created_at: timestamp.schema,
-  })
-  .transform(
-    (row): Intent => ({
-      position: row.position,
-      transactionId: row.transaction_id,
-      lane: row.lane,
-      action: row.action,
-      createdAt: row.created_at,
-    }),
-  );
+import { readRecord, readRow } from './stored-record.ts';
 
 const recordSchema = z
   .object({
@@ -57,7 +39,7 @@ export function intentReads(
   return {
     async intents(lane, limit) {
       const rows = await waiting(lane, limit);
-      return rows.map((row) => readRecord(rowSchema, 'intents', String(row.position), row));
+      return rows.map((row) => readRow(intentRecord, row));
     },
 
     async intentOutcome(position) {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Columns, FieldsOf, RecordKind } from '../../domain/record.ts';
+import { type Connection, sealerOf } from '../connection.ts';
+import type { SealedPlace } from '../sealing.ts';
 
 /** A record in the database that this version cannot read. The message names the table and the record. */
 export class UnreadableRecord extends Error {
@@ -41,14 +43,52 @@ export function readRecord<S extends z.ZodType>(schema: S, table: string, id: st
 }
 
 /**
- * Reads a row into its record.
- * @throws UnreadableRecord
+ * Reads a row into its record, and opens what is sealed.
+ * @throws UnreadableRecord, UnsealableSecret
  */
-export function readRow<C extends Columns>(kind: RecordKind<C, never>, id: string, row: unknown): FieldsOf<C> {
+export function readRow<C extends Columns>(
+  kind: RecordKind<C, never>,
+  row: object,
+  connection?: Connection,
+): FieldsOf<C> {
   try {
-    return kind.read(row);
+    return kind.read(connection === undefined ? row : opened(kind, row, connection));
   } catch (cause) {
     if (!(cause instanceof z.ZodError)) throw cause;
-    throw new UnreadableRecord(kind.table, id, z.prettifyError(cause), { cause });
+    throw new UnreadableRecord(kind.table, idOf(kind, row), z.prettifyError(cause), { cause });
   }
+}
+
+/** Makes the row of a record, and seals what is to be sealed. */
+export function writeRow<C extends Columns>(
+  kind: RecordKind<C, never>,
+  record: FieldsOf<C>,
+  connection: Connection,
+): ReturnType<typeof kind.write> {
+  const row: Record<string, unknown> = kind.write(record);
+  for (const field of kind.sealed) {
+    const text = row[field];
+    if (typeof text === 'string') row[field] = sealerOf(connection).seal(text, placeOf(kind, row, field));
+  }
+  return row as ReturnType<typeof kind.write>;
+}
+
+type Sealed = Pick<RecordKind<Columns>, 'table' | 'key' | 'sealed'>;
+
+/** The place that a sealed text is bound to. */
+export function placeOf(kind: Sealed, row: object, field: string): SealedPlace {
+  return { table: kind.table, row: idOf(kind, row), field };
+}
+
+function idOf({ key }: Pick<Sealed, 'key'>, row: object): string {
+  return key.map((column) => String((row as Readonly<Record<string, unknown>>)[column])).join(':');
+}
+
+function opened(kind: Sealed, row: object, connection: Connection): Record<string, unknown> {
+  const open: Record<string, unknown> = { ...row };
+  for (const field of kind.sealed) {
+    const text = open[field];
+    if (typeof text === 'string') open[field] = sealerOf(connection).open(text, placeOf(kind, row, field));
+  }
+  return open;
 }

@@ -10,7 +10,7 @@ import { readRow } from './stored-record.ts';
  * @throws UnreadableRecord
  */
 export function transactionOfRow(row: Selectable<TransactionTable>): Transaction {
-  return readRow(transactionRecord, row.id, row);
+  return readRow(transactionRecord, row);
 }
 
 export type TransactionRow = Insertable<TransactionTable>;

@@ -1,53 +1,19 @@
 import { createSecretKey } from 'node:crypto';
-import type { Kysely } from 'kysely';
-import { z } from 'zod';
-import { jsonObject } from '../../../domain/record.ts';
-import type { Notification, SigningKeyField } from '../../../domain/settings/notification.ts';
+import { type Notification, notificationRecord, type SigningKeyField } from '../../../domain/settings/notification.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import { prepared } from '../../prepared.ts';
-import type { NotificationTable, Tables } from '../../schema.ts';
-import type { SealedPlace, Sealer } from '../../sealing.ts';
+import type { NotificationTable } from '../../schema.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';
-import { readRecord } from '../stored-record.ts';
+import { placeOf, readRow, writeRow } from '../stored-record.ts';
 
-const rowSchema = z
-  .object({
-    id: z.string(),
-    type: z.literal('webhook'),
-    url: z.string(),
-    signing_key: z.string().nullable(),
-    second_signing_key: z.string().nullable(),
-    declaration: jsonObject.schema.nullable(),
-  })
-  .transform(
-    (row): Notification => ({
-      id: row.id,
-      type: row.type,
-      url: row.url,
-      hasSigningKey: row.signing_key !== null,
-      hasSecondSigningKey: row.second_signing_key !== null,
-      declaration: row.declaration,
-    }),
-  );
-
-/** The sealed columns of a notification. Anyone who knows a receiver's address can often write to it. */
-const SEALED = ['url', 'declaration', 'signing_key', 'second_signing_key'] as const;
-
+const { sealed: SEALED } = notificationRecord;
 const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKeyField[];
 
-function place(id: string, field: (typeof SEALED)[number]): SealedPlace {
-  return { table: 'notifications', row: id, field };
-}
-
 function fromRow(connection: Connection, row: NotificationTable): Notification {
-  const sealer = sealerOf(connection);
-  const { id, url, declaration } = row;
-  return readRecord(rowSchema, 'notifications', id, {
-    ...row,
-    url: sealer.open(url, place(id, 'url')),
-    declaration: declaration && sealer.open(declaration, place(id, 'declaration')),
-  });
+  const { signing_key: first, second_signing_key: second, ...shown } = row;
+  const fields = readRow(notificationRecord, shown, connection);
+  return { ...fields, hasSigningKey: first !== null, hasSecondSigningKey: second !== null };
 }
 
 /** How many notifications are kept opened in memory. */
@@ -61,7 +27,11 @@ function opener(connection: Connection): (row: NotificationTable) => Notificatio
   const opened = new Map<string, { row: NotificationTable; notification: Notification }>();
   return (row) => {
     const known = opened.get(row.id);
-    if (known !== undefined && SEALED.every((field) => known.row[field] === row[field])) return known.notification;
+    if (
+      known !== undefined &&
+      SEALED.every((field) => known.row[field as keyof typeof row] === row[field as keyof typeof row])
+    )
+      return known.notification;
     const notification = fromRow(connection, row);
     if (opened.size >= MAX_OPENED) opened.clear();
     opened.set(row.id, { row, notification });
@@ -102,7 +72,9 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
       if (row === undefined || row.signing_key === null) return [];
       return KEYS.flatMap((field) => {
         const sealed = row[field];
-        return sealed === null ? [] : createSecretKey(sealerOf(connection).open(sealed, place(id, field)), 'utf8');
+        return sealed === null
+          ? []
+          : createSecretKey(sealerOf(connection).open(sealed, placeOf(notificationRecord, { id }, field)), 'utf8');
       });
     },
   };
@@ -114,24 +86,21 @@ export function notificationWrites(
 ): Pick<Writer, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
   const { db, now } = connection;
   return {
-    async putNotification({ id, type, url, declaration }) {
-      const sealer = sealerOf(connection);
-      const changing = {
-        type,
-        url: sealer.seal(url, place(id, 'url')),
-        declaration: declaration && sealer.seal(JSON.stringify(declaration), place(id, 'declaration')),
-      };
+    async putNotification(notification) {
+      const row = writeRow(notificationRecord, notification, connection);
       await db
         .insertInto('notifications')
-        .values({ id, created_at: now(), signing_key: null, second_signing_key: null, ...changing })
-        .onConflict((on) => on.column('id').doUpdateSet(changing))
+        .values({ ...row, created_at: now(), signing_key: null, second_signing_key: null })
+        .onConflict((on) => on.column('id').doUpdateSet(row))
         .execute();
     },
 
     async putSigningKey(id, key, field = 'signing_key') {
       const { numUpdatedRows } = await db
         .updateTable('notifications')
-        .set({ [field]: key === null ? null : sealerOf(connection).seal(key, place(id, field)) })
+        .set({
+          [field]: key === null ? null : sealerOf(connection).seal(key, placeOf(notificationRecord, { id }, field)),
+        })
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw new Error(`There is no notification ${id}`);
@@ -148,23 +117,4 @@ export function notificationWrites(
       return numDeletedRows === 1n;
     },
   };
-}
-
-/**
- * Seals secrets anew under the first key, so that an older key can be retired after one start. Also seals texts that an
- * earlier version stored unsealed.
- */
-export async function resealNotifications(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
-  for (const row of await db
-    .selectFrom('notifications')
-    .select(['id', ...SEALED])
-    .execute()) {
-    for (const field of SEALED) {
-      const text = row[field];
-      if (text === null || !sealer.isOutdated(text)) continue;
-      const secret = sealer.isSealed(text) ? sealer.open(text, place(row.id, field)) : text;
-      const change = { [field]: sealer.seal(secret, place(row.id, field)) };
-      await db.updateTable('notifications').set(change).where('id', '=', row.id).execute();
-    }
-  }
 }

@@ -1,15 +1,45 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { networkRecord } from '../../../domain/network.ts';
+import { relayerRecord } from '../../../domain/relayer/relayer.ts';
+import { notificationRecord } from '../../../domain/settings/notification.ts';
+import { pluginSettingsRecord } from '../../../domain/settings/plugin-settings.ts';
+import { signerRecord } from '../../../domain/settings/signer.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Tables } from '../../schema.ts';
-import type { Sealer } from '../../sealing.ts';
-import { resealNetworks } from './networks.ts';
-import { resealNotifications } from './notifications.ts';
-import { resealPluginSettings } from './plugin-settings.ts';
-import { resealRpcUrls } from './relayers.ts';
-import { resealSigners } from './signers.ts';
+import { type Sealer, UnsealableSecret } from '../../sealing.ts';
+import { newRevision } from '../same-rows.ts';
+import { placeOf } from '../stored-record.ts';
 
-/** Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. */
+const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord, pluginSettingsRecord];
+
+/**
+ * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
+ * texts that an earlier version stored unsealed. A signer's secret that cannot be opened stays as it is: it stops only
+ * the relayers of its signer.
+ */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
-  for (const reseal of [resealNotifications, resealRpcUrls, resealNetworks, resealSigners, resealPluginSettings])
-    await reseal(db, sealer, log);
+  for (const { table, key, sealed } of RECORDS) {
+    const columns = sql.join([...key, ...sealed].map((name) => sql.ref(name)));
+    const { rows } = await sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)}`.execute(db);
+    const isRevised = table === relayerRecord.table;
+    for (const row of rows) {
+      const here = sql.join(
+        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        sql` and `,
+      );
+      for (const field of sealed) {
+        const text = row[field];
+        if (text == null || !sealer.isOutdated(text)) continue;
+        const place = placeOf({ table, key, sealed }, row, field);
+        try {
+          const secret = sealer.seal(sealer.isSealed(text) ? sealer.open(text, place) : text, place);
+          const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
+          await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(db);
+        } catch (err) {
+          if (table !== signerRecord.table || !(err instanceof UnsealableSecret)) throw err;
+          log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
+        }
+      }
+    }
+  }
 }

@@ -2,13 +2,31 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { networkRecord } from '../../../../../src/domain/network.ts';
 import { relayerRecord } from '../../../../../src/domain/relayer/relayer.ts';
+import { apiKeyRecord } from '../../../../../src/domain/settings/api-key.ts';
+import { notificationRecord } from '../../../../../src/domain/settings/notification.ts';
+import { pluginSettingsRecord } from '../../../../../src/domain/settings/plugin-settings.ts';
+import { signerRecord } from '../../../../../src/domain/settings/signer.ts';
 import { attemptRecord } from '../../../../../src/domain/transaction/attempt.ts';
+import { decisionRecord } from '../../../../../src/domain/transaction/decision.ts';
+import { intentRecord } from '../../../../../src/domain/transaction/intent.ts';
 import { transactionRecord } from '../../../../../src/domain/transaction/transaction.ts';
 import { isFinal, transactionStatusSchema } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
 
-const RECORDS = [relayerRecord, transactionRecord, attemptRecord];
+const RECORDS = [
+  relayerRecord,
+  transactionRecord,
+  attemptRecord,
+  networkRecord,
+  apiKeyRecord,
+  notificationRecord,
+  pluginSettingsRecord,
+  signerRecord,
+  decisionRecord,
+  intentRecord,
+];
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
 
@@ -30,8 +48,8 @@ function declaredTables(): Map<string, string[]> {
       table,
       [
         ...(members.get(type) ?? []).map(([column = '', kind = '']) => columnOf(column, kind.endsWith(' | null'))),
-        ...RECORDS.filter((record) => record.table === table).flatMap(({ columns }) =>
-          columns.map(({ name, isNullable }) => columnOf(name, isNullable)),
+        ...RECORDS.filter((one) => one.table === table).flatMap(({ columns }) =>
+          columns.filter(({ name }) => name !== 'position').map(({ name, isNullable }) => columnOf(name, isNullable)),
         ),
       ].sort(),
     ]),
