@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
 import { amountText } from '../../src/client/format.ts';
-import { RELAYER_STATES } from '../../src/domain/relayer/relayer.ts';
+import type { RelayerState } from '../../src/domain/relayer/relayer.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, Note, Short, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
+
+// The service's list comes with its schemas, which would double the bundle.
+const STATES: readonly RelayerState[] = ['active', 'paused', 'disabled'];
 
 type Relayer = Schemas['Relayer'];
 
@@ -105,7 +108,7 @@ function Narrow({ filter, change }: { filter: typeof NOTHING; change: (filter: t
       >
         <option value="">in any state</option>
         <option value="paused,disabled">paused or disabled</option>
-        {RELAYER_STATES.map((one) => (
+        {STATES.map((one) => (
           <option key={one}>{one}</option>
         ))}
       </select>
