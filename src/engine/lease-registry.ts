@@ -40,7 +40,7 @@ interface Entry {
 export class LeaseRegistry {
   readonly #deps: LeaseRegistryDeps;
   readonly #entries = new Map<string, Entry>();
-  readonly #asking = new Map<string, Promise<HeldLease | undefined>>();
+  readonly #acquiring = new Map<string, Promise<HeldLease | undefined>>();
   /** Until when other instances have their leases, if they do not renew them. */
   readonly #elsewhere = new Map<string, number>();
   readonly #pause = new Pause();
@@ -59,9 +59,9 @@ export class LeaseRegistry {
     const entry = this.#entries.get(name);
     if (entry?.held.isLive()) return entry.held;
     if (this.#closed || this.elsewhereMs(name) > 0) return undefined;
-    const asking = this.#asking.get(name) ?? this.#take(name).finally(() => this.#asking.delete(name));
-    this.#asking.set(name, asking);
-    return asking;
+    const acquiring = this.#acquiring.get(name) ?? this.#take(name).finally(() => this.#acquiring.delete(name));
+    this.#acquiring.set(name, acquiring);
+    return acquiring;
   }
 
   /** For how long another instance was last known to have the lease, in milliseconds. */
@@ -83,13 +83,13 @@ export class LeaseRegistry {
   async close(): Promise<void> {
     this.#closed = true;
     this.#pause.end();
-    await Promise.allSettled([this.#renewing, ...this.#asking.values()]);
+    await Promise.allSettled([this.#renewing, ...this.#acquiring.values()]);
     await Promise.all([...this.#entries.values()].map(({ held }) => held.release()));
   }
 
   async #take(name: string): Promise<HeldLease | undefined> {
     const { store, elapsed, log } = this.#deps;
-    const asked = elapsed();
+    const requestedAt = elapsed();
     const answer = await store.leases.acquire(name);
     if (answer.kind === 'elsewhere') {
       this.#entries.delete(name);
@@ -97,7 +97,7 @@ export class LeaseRegistry {
       return undefined;
     }
     const { lease } = answer;
-    const entry: Entry = { lease, held: this.#heldFor(lease), liveUntil: asked + store.leases.lastsMs };
+    const entry: Entry = { lease, held: this.#heldFor(lease), liveUntil: requestedAt + store.leases.lastsMs };
     this.#entries.set(name, entry);
     this.#elsewhere.delete(name);
     log.debug({ lease: name, token: lease.token }, 'lease taken');
@@ -139,11 +139,11 @@ export class LeaseRegistry {
       await this.#pause.last(lastsMs / RENEWALS_PER_LEASE);
       if (this.#closed) return;
       const entries = [...this.#entries.values()];
-      const asked = elapsed();
+      const requestedAt = elapsed();
       try {
         const renewed = new Set(await store.leases.renew(entries.map(({ lease }) => lease)));
         for (const entry of entries) {
-          if (renewed.has(entry.lease)) entry.liveUntil = asked + lastsMs;
+          if (renewed.has(entry.lease)) entry.liveUntil = requestedAt + lastsMs;
           else this.#drop(entry);
         }
       } catch (error) {

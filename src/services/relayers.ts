@@ -113,10 +113,10 @@ type ChainValue = { value: bigint; reason?: never } | { value: null; reason: str
 
 /** @throws errors that are not the endpoints' fault, such as that the family has no such value */
 async function askChain(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<ChainValue> {
-  const asked = async () => ({ value: await ask(access.client()) });
+  const answer = async () => ({ value: await ask(access.client()) });
   try {
     const late = { value: null, reason: `no endpoint has answered within ${ASK_MS / 1000} s` };
-    return (await inTime(ASK_MS, asked())) ?? late;
+    return (await inTime(ASK_MS, answer())) ?? late;
   } catch (error) {
     if (error instanceof AppError && error.code === 'PROVIDER_FAILED') return { value: null, reason: error.message };
     throw error;

@@ -91,8 +91,8 @@ const WHAT = {
 
 /** Makes the error for an unsupported operation, in the family's words if it has any. */
 function notSupported(part: keyof typeof WHAT, { type, description: { refusals = {} } }: Chain): AppError {
-  const said = part === 'transaction' ? undefined : refusals[part];
-  return said === undefined
+  const refusal = part === 'transaction' ? undefined : refusals[part];
+  return refusal === undefined
     ? new AppError('NOT_SUPPORTED', { what: WHAT[part], networkType: type })
-    : invalidRequest(said);
+    : invalidRequest(refusal);
 }

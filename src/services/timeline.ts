@@ -60,17 +60,19 @@ function originalOf(
   { transaction, attempts }: TransactionHistory,
   chain: Pick<Chain, 'transactionView'>,
 ): WireObject | null {
-  const asked = attempts.findLast(({ purpose }) => purpose !== 'noop');
-  if (transaction.noopEnd === null || asked === undefined) return null;
-  if (isDeepStrictEqual(asked.request, transaction.request)) return null;
+  const original = attempts.findLast(({ purpose }) => purpose !== 'noop');
+  if (transaction.noopEnd === null || original === undefined) return null;
+  if (isDeepStrictEqual(original.request, transaction.request)) return null;
   const now = chain.transactionView(transaction);
-  const before = Object.entries(chain.transactionView({ ...transaction, request: asked.request }));
+  const before = Object.entries(chain.transactionView({ ...transaction, request: original.request }));
   return Object.fromEntries(before.filter(([name, value]) => !isDeepStrictEqual(value, now[name])));
 }
 
 function ofIntent({ kind, createdAt, settledAt, refusal }: IntentRecord): TimelineEvent[] {
-  const asked = { at: createdAt, event: `${kind}_requested` };
-  return refusal === null ? [asked] : [asked, { at: settledAt ?? createdAt, event: `${kind}_refused`, text: refusal }];
+  const requested = { at: createdAt, event: `${kind}_requested` };
+  return refusal === null
+    ? [requested]
+    : [requested, { at: settledAt ?? createdAt, event: `${kind}_refused`, text: refusal }];
 }
 
 function ofAttempt(attempt: Attempt, chain: Pick<Chain, 'attemptView'>): TimelineEvent[] {

@@ -5,6 +5,7 @@ import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
 import { parked } from './attempts/prepare.ts';
+import { newAttempt } from './attempts/signing.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
 import { HELD_MS } from './restored-store.ts';
@@ -192,7 +193,15 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
     ({ transactionId }) => transactionId,
   );
   const adopted = pairs.map(({ transaction, past }): SignedAttempt => {
-    const { raw, hash, fields, anchor } = past;
+    const { hash, fields, anchor } = past;
+    const { id: transactionId, request } = transaction;
+    const about = {
+      transactionId,
+      earlier: earlier.get(transactionId) ?? [],
+      anchor,
+      purpose: 'send',
+      request,
+    } as const;
     const text = `${hash} of this account is on the chain, does the same and is not in the database, which was put back: it is taken as this payment`;
     return {
       transaction,
@@ -204,22 +213,8 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
         fields,
         nextActionAt: now,
       },
-      attempt: {
-        transactionId: transaction.id,
-        ordinal: (earlier.get(transaction.id)?.at(-1)?.ordinal ?? 0) + 1,
-        lane: step.key,
-        anchor,
-        purpose: 'send',
-        request: transaction.request,
-        fields,
-        raw,
-        hash,
-        createdAt: now,
-        // The chain has it.
-        acceptedAt: now,
-        acceptedBy: null,
-        deadAt: null,
-      },
+      // The chain has it.
+      attempt: { ...newAttempt(step, about, past), acceptedAt: now },
     };
   });
   if (!(await step.ledger.record(adopted))) {

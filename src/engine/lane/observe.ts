@@ -206,7 +206,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   const { sequence } = transaction;
   if (sequence !== null && attempt.createdAt > (step.memory.newestInBlock?.signedAt ?? 0))
     step.memory.newestInBlock = { sequence, signedAt: attempt.createdAt };
-  const seen = {
+  const shown = {
     ...contentOf(transaction, attempt),
     fields: { ...attempt.fields, ...observation.fields },
     statusReason: reasonFor(transaction, attempt, observation),
@@ -214,9 +214,9 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   };
   const accepted = attempt.acceptedAt === null ? { accepted: { ordinal: attempt.ordinal, at: now } } : {};
   if (!observation.final) {
-    const nextActionAt = nextLook(now, seen.sentAt, step.timing);
+    const nextActionAt = nextLook(now, shown.sentAt, step.timing);
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
-    const set = { ...seen, ...status, nextActionAt };
+    const set = { ...shown, ...status, nextActionAt };
     const place = chain.placeOf?.({ ...transaction, ...set });
     // What nodes said of its attempts does not apply after a reorganisation.
     step.memory.offers.forget(transaction.id);
@@ -226,7 +226,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   }
   return {
     transaction,
-    set: { ...seen, ...endOf(transaction, attempt, observation, now), nextActionAt: null },
+    set: { ...shown, ...endOf(transaction, attempt, observation, now), nextActionAt: null },
     isExecuted: true,
     ...accepted,
   };

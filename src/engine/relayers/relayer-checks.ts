@@ -72,10 +72,10 @@ export class RelayerChecks {
   async all(relayer: Relayer): Promise<Findings> {
     const { timing, contacts, elapsed } = this.#deps;
     const pinned = await this.#pinned(relayer);
-    const asked = this.#ask(relayer, pinned);
+    const checks = this.#ask(relayer, pinned);
     for (;;) {
       const since = elapsed();
-      const findings = await inTime(timing.checkMs, asked);
+      const findings = await inTime(timing.checkMs, checks);
       if (findings !== undefined) return findings;
       // Endpoints that are not watched count as serving for ever, which says nothing about this moment.
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;

@@ -1,9 +1,8 @@
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { NEW_ATTEMPT } from '../../domain/transaction/attempt.ts';
 import { newTransaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import { withFreshSalt } from '../lane/attempts/signing.ts';
+import { newAttempt, withFreshSalt } from '../lane/attempts/signing.ts';
 import { withdraw } from '../lane/due-attempts.ts';
 import { applyToOpen, hasExpired, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
 import type { Change, OpenEntry } from '../lane/ledger.ts';
@@ -66,9 +65,10 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
   const { request } = prepared;
   const anchor = { kind: 'sequence', sequence } as const;
   const signAndStore = async (prepared: JsonObject) => {
-    const { raw, hash, fields } = await client.sign(pending, prepared, anchor, await sender.signer());
-    const about = { transactionId: pending.id, ordinal: 1, lane: step.key, anchor, purpose: 'noop' } as const;
-    const attempt = { ...about, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT };
+    const signed = await client.sign(pending, prepared, anchor, await sender.signer());
+    const about = { transactionId: pending.id, earlier: [], anchor, purpose: 'noop', request } as const;
+    const attempt = newAttempt(step, about, signed);
+    const { hash, fields } = attempt;
     const set = { status: 'sent', sequence, hash, fields, nextActionAt: now } as const;
     const decision = { kind: 'gap-filled', text: statusReason } as const;
     const stored = await step.ledger.record([{ transaction: pending, isNew: true, set, attempt, decision }]);

@@ -9,7 +9,6 @@ import type {
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Anchor } from '../../../domain/transaction/anchor.ts';
-import { NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import type { DecisionKind } from '../../../domain/transaction/decision.ts';
 import type { TransactionChange } from '../../../domain/transaction/transaction.ts';
 import type { ParkCause } from '../broadcast-history.ts';
@@ -17,7 +16,7 @@ import { askAny, type LaneStep, latestOf, observedOf } from '../lane-step.ts';
 import type { OpenEntry, SignedAttempt } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
 import { askTogether, committedCost, shortages } from './prepare.ts';
-import { signInBatches, storeSigned, withFreshSalt } from './signing.ts';
+import { newAttempt, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A further attempt to sign for a transaction, and what is committed together with it. */
 export interface FurtherAttempt {
@@ -192,9 +191,9 @@ async function storeTogether(
   signed: readonly Signed[],
   outcomes: Map<FurtherAttempt, AttemptOutcome>,
 ): Promise<void> {
-  const made = signed.map((one) => attemptFor(step, one));
-  if (!(await step.ledger.record(made))) return;
-  for (const [index, { transaction, set, attempt }] of made.entries()) {
+  const attempts = signed.map((one) => attemptFor(step, one));
+  if (!(await step.ledger.record(attempts))) return;
+  for (const [index, { transaction, set, attempt }] of attempts.entries()) {
     const { id } = transaction;
     step.memory.offers.signedAnew(id);
     if (attempt.ordinal >= QUICK_ATTEMPTS)
@@ -211,26 +210,14 @@ async function storeTogether(
 }
 
 function attemptFor(step: LaneStep, { further, anchor, prepared, signed }: Signed): SignedAttempt {
-  const { entry, attempt: asked, kind, settles } = further;
-  const { transaction, attempts } = entry;
+  const { entry, kind, settles } = further;
+  const { transaction, attempts: earlier } = entry;
   const { request } = prepared;
-  const { raw, hash, fields } = signed;
-  const now = step.clock.now();
-  const attempt = {
-    transactionId: transaction.id,
-    ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1,
-    lane: step.key,
-    anchor,
-    purpose: asked.purpose,
-    request,
-    fields,
-    raw,
-    hash,
-    createdAt: now,
-    ...NEW_ATTEMPT,
-  };
+  const { purpose } = further.attempt;
+  const attempt = newAttempt(step, { transactionId: transaction.id, earlier, anchor, purpose, request }, signed);
+  const { hash, fields, createdAt } = attempt;
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
-  const set = { hash, request, fields, ...reason, ...further.set, nextActionAt: now };
+  const set = { hash, request, fields, ...reason, ...further.set, nextActionAt: createdAt };
   const decision = { kind, text: `Attempt ${attempt.ordinal} signed: ${hash}` };
   return {
     transaction,

@@ -3,14 +3,13 @@ import type { SignedBytes } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../../domain/transaction/anchor.ts';
-import { NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import { chainOfLane } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { sequenceFigures } from '../../sequencing/sequence-planner.ts';
 import { forget, hasExpired, type LaneStep, lifetimeOf, renewedOf } from '../lane-step.ts';
 import type { SignedAttempt } from '../ledger.ts';
 import { affordable, type Priced, price, retryLater } from './prepare.ts';
-import { signInBatches, storeSigned, withFreshSalt } from './signing.ts';
+import { newAttempt, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A transaction with its signed bytes and the anchor that they consume. */
 interface Signed {
@@ -108,9 +107,11 @@ async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<
 async function sign(step: LaneStep, priced: readonly Priced[], sequences: readonly bigint[]): Promise<Signed[]> {
   let signed: Signed[] = [];
   for (let rest = priced; rest.length > 0; ) {
-    const kept = new Map(signed.map((entry) => [entry.priced, entry]));
+    const alreadySigned = new Map(signed.map((entry) => [entry.priced, entry]));
     const anchors = anchorsFor(rest, sequences);
-    const outcomes = await signInBatches(rest, (entry, index) => signOne(entry, anchors[index], kept.get(entry)));
+    const outcomes = await signInBatches(rest, (entry, index) =>
+      signOne(entry, anchors[index], alreadySigned.get(entry)),
+    );
     signed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const failed = rest.flatMap(({ transaction }, index) => {
       const outcome = outcomes[index];
@@ -138,12 +139,12 @@ function anchorsFor(priced: readonly Priced[], sequences: readonly bigint[]): (A
   });
 }
 
-async function signOne(priced: Priced, anchor: Anchor | undefined, kept: Signed | undefined): Promise<Signed> {
+async function signOne(priced: Priced, anchor: Anchor | undefined, before: Signed | undefined): Promise<Signed> {
   if (anchor === undefined) {
     throw new Error('fewer sequences than transactions');
   }
-  if (kept !== undefined && isDeepStrictEqual(kept.anchor, anchor)) {
-    return kept;
+  if (before !== undefined && isDeepStrictEqual(before.anchor, anchor)) {
+    return before;
   }
   const { transaction, preparation } = priced;
   if (anchor.kind !== transaction.anchorKind) {
@@ -185,7 +186,16 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
     ({ transactionId }) => transactionId,
   );
   const attempts = signed.map(({ priced: { transaction, preparation }, anchor, bytes }): SignedAttempt => {
-    const { raw, hash, fields } = bytes;
+    const { id: transactionId, request } = transaction;
+    const about = {
+      transactionId,
+      earlier: earlier.get(transactionId) ?? [],
+      anchor,
+      purpose: 'send',
+      request,
+    } as const;
+    const attempt = newAttempt(step, about, bytes);
+    const { hash, fields } = attempt;
     const cause = step.memory.offers.causeOf(transaction.id);
     const text = `No longer blocked (${cause})`;
     return {
@@ -193,19 +203,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
       ...(cause !== undefined && { decision: { kind: 'resumed', text } as const }),
       remark: preparation.remark,
       set: { status: 'sent', statusReason: null, sequence: sequenceOf(anchor), hash, fields, nextActionAt: now },
-      attempt: {
-        transactionId: transaction.id,
-        ordinal: (earlier.get(transaction.id)?.at(-1)?.ordinal ?? 0) + 1,
-        lane: step.key,
-        anchor,
-        purpose: 'send',
-        request: transaction.request,
-        fields,
-        raw,
-        hash,
-        createdAt: now,
-        ...NEW_ATTEMPT,
-      },
+      attempt,
     };
   });
   if (!(await step.ledger.record(attempts))) return;

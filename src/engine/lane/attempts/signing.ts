@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Chain } from '../../../chains/chain.ts';
+import type { SignedBytes } from '../../../chains/chain-client.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
+import { type Attempt, NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import { LeaseLost } from '../../../store/lease.ts';
 import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
+import type { LaneStep } from '../lane-step.ts';
 
 /** Encoding a transaction takes some 60 µs of processor time; its signature is made elsewhere. */
 const SIGNATURES_PER_TURN = 16;
@@ -23,6 +26,21 @@ export async function signInBatches<T, R>(
     turns.push(Promise.allSettled(some.map((item, place) => sign(item, first + place))));
   }
   return (await Promise.all(turns)).flat();
+}
+
+/** A signed attempt, as it is stored before it is sent. `earlier` are the transaction's attempts until now. */
+export function newAttempt(
+  { key: lane, clock }: Pick<LaneStep, 'key' | 'clock'>,
+  {
+    earlier,
+    ...about
+  }: Pick<Attempt, 'transactionId' | 'anchor' | 'purpose' | 'request'> & {
+    earlier: readonly Attempt[];
+  },
+  { raw, hash, fields }: SignedBytes,
+): Attempt {
+  const ordinal = (earlier.at(-1)?.ordinal ?? 0) + 1;
+  return { ...about, ordinal, lane, fields, raw, hash, createdAt: clock.now(), ...NEW_ATTEMPT };
 }
 
 /** The most equal payments that may be under way at once. */

@@ -72,9 +72,12 @@ t.test('a signer that is down fails nothing and takes no sequence', async (t) =>
 
 t.test('what has expired before it was signed ends so, the others go on', async (t) => {
   const world = await EngineWorld.open(t);
-  const [late, fine] = [await world.accept('late', { validUntil: Date.now() - 1 }), await world.accept('fine')];
-  await signPending(await world.step(), [late, fine]);
+  const createdAt = Date.now() - world.family.pace.lifetimeMs - 1;
+  const [late, old] = [await world.accept('late', { validUntil: 1 }), await world.accept('old', { createdAt })];
+  const fine = await world.accept('fine');
+  await signPending(stepAt(await world.step(), { chainTime: async () => Date.now() }), [late, old, fine]);
   t.match(await world.get(late), { status: 'expired', nextActionAt: null, sequence: null });
+  t.match(await world.get(old), { status: 'expired', statusReason: 'Its lifetime passed before it was signed' });
   t.match(await world.get(fine), { status: 'sent', sequence: 0n });
 });
 
