@@ -33,10 +33,10 @@ import {
 import { fixArrayBuffer, removeGlobals, removeTemporal, tolerateFrozenTargets } from './intrinsics/removed.ts';
 import { findHandler, invokeHandler } from './invoke.ts';
 import type { LazyModule, LazyModuleName } from './lazy-modules.ts';
+import { uncaughtLine } from './log-line.ts';
 import { GlobalNames } from './reuse/global-names.ts';
 import { ReachableObjects } from './reuse/reachable-objects.ts';
 import { ReusedGlobals } from './reuse/reused-globals.ts';
-import { uncaughtLine } from './text/log-line.ts';
 
 /** The global name under which the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';

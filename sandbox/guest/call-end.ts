@@ -2,8 +2,8 @@ import type { EndCode, Outcome } from '../protocol.ts';
 import { EnvironmentReads } from './environment-reads.ts';
 import { describeFailure, isAnswer } from './failure.ts';
 import type { HostLink } from './host-link.ts';
-import { toJsonText } from './text/json-text.ts';
-import { uncaughtLine } from './text/log-line.ts';
+import { toJsonText } from './json-text.ts';
+import { uncaughtLine } from './log-line.ts';
 
 /** An error with a lower status is an answer that the plugin meant to give. */
 const MIN_UNMEANT_STATUS = 500;

@@ -13,8 +13,8 @@ import {
   SafeMap,
   stringSlice,
 } from './intrinsics/primordials.ts';
+import { toJsonText } from './json-text.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
-import { toJsonText } from './text/json-text.ts';
 
 /** Writing a value stops at this many bytes, because no larger request can be sent. */
 const MAX_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;

@@ -1,6 +1,6 @@
 import type { Outcome } from '../protocol.ts';
 import { isInteger, stringSlice, stringTrim, toText } from './intrinsics/primordials.ts';
-import { toJsonText } from './text/json-text.ts';
+import { toJsonText } from './json-text.ts';
 
 type Threw = Extract<Outcome, { kind: 'threw' }>;
 

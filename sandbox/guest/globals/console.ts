@@ -10,7 +10,7 @@ import {
   toNumber,
   toText,
 } from '../intrinsics/primordials.ts';
-import { formatValue, logLine } from '../text/log-line.ts';
+import { formatValue, logLine } from '../log-line.ts';
 
 /** Deeper groups are not indented further. */
 const DEEPEST_GROUP = 16;

@@ -1,5 +1,4 @@
-import { parseQuery, QueryList } from '../globals/url/query-list.ts';
-import { URLSearchParams } from '../globals/url/url-search-params.ts';
+import { parseQuery, QueryList, URLSearchParams } from '../globals/url-search-params.ts';
 import { conform, tooFew } from '../globals/web-idl.ts';
 import type { UrlParts } from '../host-function.ts';
 import type { HostLink } from '../host-link.ts';

@@ -1,7 +1,7 @@
 /**
  * Threat: guest code attacks with its log lines. They must become text inside the guest, under the guest's own limits,
  * and be shortened there. The host must not touch a guest's object. If one of these fails, look at
- * `sandbox/guest/text/log-line.ts`.
+ * `sandbox/guest/log-line.ts`.
  */
 import t from 'tap';
 import { LOG_ATTACKS } from '../../support/attacks/logs.ts';

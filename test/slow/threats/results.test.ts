@@ -1,7 +1,7 @@
 /**
  * Threat: guest code attacks with its result. It must become text inside the guest, under the guest's own limits, and
  * be shortened there. The host must not touch a guest's object. If one of these fails, look at
- * `sandbox/guest/text/json-text.ts`.
+ * `sandbox/guest/json-text.ts`.
  */
 import t from 'tap';
 import { RESULT_ATTACKS } from '../../support/attacks/results.ts';

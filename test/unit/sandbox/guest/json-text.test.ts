@@ -1,5 +1,5 @@
 import t from 'tap';
-import { toJsonText } from '../../../../sandbox/guest/text/json-text.ts';
+import { toJsonText } from '../../../../sandbox/guest/json-text.ts';
 import { fc, runsOf } from '../../../support/properties.ts';
 
 const LIMIT = 1_000_000;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { createConsole, filledIn } from '../../../../sandbox/guest/globals/console.ts';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
-import { formatValue, logLine, uncaughtLine } from '../../../../sandbox/guest/text/log-line.ts';
+import { formatValue, logLine, uncaughtLine } from '../../../../sandbox/guest/log-line.ts';
 import { GuestHost } from '../../../support/guest-host.ts';
 import { fc } from '../../../support/properties.ts';
 

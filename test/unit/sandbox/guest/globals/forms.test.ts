@@ -3,7 +3,7 @@ import { createBlobClasses } from '../../../../../sandbox/guest/globals/fetch/bl
 import { createFormDataClass } from '../../../../../sandbox/guest/globals/fetch/form-data.ts';
 import { headerLines, Headers as Ours } from '../../../../../sandbox/guest/globals/fetch/headers.ts';
 import { boundaryOf, decodeMultipart, encodeMultipart } from '../../../../../sandbox/guest/globals/fetch/multipart.ts';
-import { parseForm, serializeForm } from '../../../../../sandbox/guest/globals/url/query-list.ts';
+import { parseForm, serializeForm } from '../../../../../sandbox/guest/globals/url-search-params.ts';
 import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../../support/guest-web.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { parseQuery, QueryList } from '../../../../../sandbox/guest/globals/url/query-list.ts';
-import { URLSearchParams } from '../../../../../sandbox/guest/globals/url/url-search-params.ts';
+import { parseQuery, QueryList, URLSearchParams } from '../../../../../sandbox/guest/globals/url-search-params.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
 import { create, createUrlClass } from '../../../../../sandbox/guest/lazy/url.ts';
 import { LAZY_GLOBALS } from '../../../../../sandbox/guest/lazy-modules.ts';

@@ -24,7 +24,7 @@ import {
   stringSlice,
   TypedArrayPrototype,
   toText,
-} from '../intrinsics/primordials.ts';
+} from './intrinsics/primordials.ts';
 
 const MAX_LINE = 8192;
 /** Most characters of an error's properties, which follow its stack. Leaves room for the cause after them. */

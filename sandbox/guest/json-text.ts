@@ -17,7 +17,7 @@ import {
   StringPrototype,
   stringSlice,
   stringValue,
-} from '../intrinsics/primordials.ts';
+} from './intrinsics/primordials.ts';
 
 /**
  * A value's JSON text, or the reason why it has none. The message of `shape` names the path, that of `size` the limit.
