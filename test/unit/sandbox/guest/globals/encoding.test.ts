@@ -236,7 +236,7 @@ t.test('agrees with the engine', (t) => {
   t.end();
 });
 
-t.test('the part makes the names it stands for, and asks for the other encodings only where they are named', (t) => {
+t.test('TextDecoder loads the other encodings only where they are named', (t) => {
   const asked: string[] = [];
   const large = (name: string) => {
     asked.push(name);

@@ -3,9 +3,7 @@ import { createAbortClasses } from '../../../../../sandbox/guest/globals/events/
 import { createEventKinds } from '../../../../../sandbox/guest/globals/events/event-kinds.ts';
 import { createEventClasses } from '../../../../../sandbox/guest/globals/events/event-target.ts';
 import { createMessageClasses } from '../../../../../sandbox/guest/globals/events/messages.ts';
-import { create, createReporting } from '../../../../../sandbox/guest/lazy/messages.ts';
-import { LAZY_GLOBALS } from '../../../../../sandbox/guest/lazy-modules.ts';
-import { runtimeServices } from '../../../../support/guest-web.ts';
+import { createReporting } from '../../../../../sandbox/guest/lazy/messages.ts';
 
 t.test('abort', async (t) => {
   const timers: [callback: () => void, delayMs: number][] = [];
@@ -361,10 +359,4 @@ t.test('reporting', async (t) => {
     t.equal(changes.count, 2);
     t.end();
   });
-});
-
-t.test('the part makes the names it stands for', (t) => {
-  const made = create(runtimeServices());
-  for (const name of LAZY_GLOBALS.messages) t.ok(name in made, name);
-  t.end();
 });

@@ -1,10 +1,8 @@
 import t from 'tap';
 import { parseQuery, QueryList, URLSearchParams } from '../../../../../sandbox/guest/globals/url-search-params.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
-import { create, createUrlClass } from '../../../../../sandbox/guest/lazy/url.ts';
-import { LAZY_GLOBALS } from '../../../../../sandbox/guest/lazy-modules.ts';
+import { createUrlClass } from '../../../../../sandbox/guest/lazy/url.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
-import { runtimeServices } from '../../../../support/guest-web.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('tells its URL of changes, and not of what the URL did', (t) => {
@@ -170,14 +168,4 @@ t.test('url', async (t) => {
     t.equal(url.href, 'https://e.com/');
     t.end();
   });
-});
-
-t.test('the part makes the names it stands for, which know each other', (t) => {
-  const made = create({ ...runtimeServices(), urls: new HostLink(new GuestHost().call) });
-  t.strictSame(Object.keys(made).sort(), [...LAZY_GLOBALS.url].sort());
-  const { URL: Ours, URLSearchParams: Params } = made as unknown as typeof globalThis;
-  const url = new Ours('/a?b=1', 'https://example.org');
-  t.equal(url.href, 'https://example.org/a?b=1');
-  t.ok(url.searchParams instanceof Params);
-  t.end();
 });

@@ -122,7 +122,7 @@ t.test('module table', async (t) => {
   });
 });
 
-t.test('the module is the global console with a class for other places', async (t) => {
+t.test('console is the global console with a class for other places', async (t) => {
   const own = { log: () => 'logged' };
   const module = createConsoleModule(own, () => ({
     format: (...values: unknown[]) => values.join('+'),
@@ -139,7 +139,7 @@ t.test('the module is the global console with a class for other places', async (
   t.strictSame(lines, ['out a+1\n', 'err b\n', 'one c\n']);
 });
 
-t.test('all of a stream at once, as in Node', async (t) => {
+t.test('stream/consumers do as Node’s', async (t) => {
   const stream = () => Readable.from([Buffer.from('{"a":'), Buffer.from('"€"}')], { objectMode: false });
   await sameAsNode(t, streamConsumers as unknown as typeof nodeStreamConsumers, nodeStreamConsumers, {
     text: (module) => module.text(stream()),
@@ -152,7 +152,7 @@ t.test('all of a stream at once, as in Node', async (t) => {
   t.equal((await streamConsumers.bytes(['x'])).length, 1);
 });
 
-t.test('every function of Node’s is there, and none tells of the machine', async (t) => {
+t.test('os has every function of Node’s, and none tells of the machine', async (t) => {
   const ours = createOs(() => 4.5);
   const missing = Object.keys(nodeOs).filter((name) => !(name in ours) && name !== 'default' && !name.startsWith('on'));
   t.strictSame(missing, []);
@@ -164,7 +164,7 @@ t.test('every function of Node’s is there, and none tells of the machine', asy
   for (const [name, value] of asked) t.doesNotThrow(() => (value as () => unknown)(), name);
 });
 
-t.test('timers are waited for as in Node', async (t) => {
+t.test('timers/promises do as Node’s', async (t) => {
   const gaveUp = new AbortController();
   gaveUp.abort('enough');
   await sameAsNode(t, timerPromises as unknown as typeof nodeTimersPromises, nodeTimersPromises, {
@@ -194,7 +194,7 @@ t.test('timers are waited for as in Node', async (t) => {
   });
 });
 
-t.test('the part makes what it stands for, and tells of a setting of all streams', (t) => {
+t.test('stream tells of a setting of all streams', (t) => {
   let changes = 0;
   const changed = () => {
     changes += 1;
@@ -209,9 +209,9 @@ t.test('the part makes what it stands for, and tells of a setting of all streams
   t.end();
 });
 
-t.test('what is missing is there, and an accessor of ours is the property that it was', (t) => {
-  const world = scope as unknown as Record<string, unknown>;
-  for (const name of ['Atomics', 'WeakRef', 'FinalizationRegistry', 'Array', 'Reflect']) t.ok(world[name], name);
+t.test('plain intrinsics: missing names are there, and an accessor of ours is the property that it was', (t) => {
+  const globals = scope as unknown as Record<string, unknown>;
+  for (const name of ['Atomics', 'WeakRef', 'FinalizationRegistry', 'Array', 'Reflect']) t.ok(globals[name], name);
   const { getOwnPropertyDescriptor } = Plain as unknown as typeof Reflect;
   const frozen = Object.defineProperty({}, 'a', { get: () => 5, set: () => {}, enumerable: true });
   t.strictSame(getOwnPropertyDescriptor(frozen, 'a'), {
@@ -234,7 +234,7 @@ t.test('errors have a code, which their stack shows', async (t) => {
   t.strictSame(Object.keys(error), ['code']);
 });
 
-t.test('they say what was received as Node does', async (t) => {
+t.test('errors say what was received as Node’s do', async (t) => {
   const received = (value: unknown) => wrongType('a', 'of type string', value).message.replace(/.*Received /, '');
   t.strictSame(
     [undefined, null, 5, -0, 'x', 'x'.repeat(40), true, 5n, Symbol('s'), [], {}, new Map(), class A {}, () => 1].map(
@@ -256,7 +256,7 @@ t.test('they say what was received as Node does', async (t) => {
   t.equal(wrongValue('v', 'x').message, "The argument 'v' is invalid. Received 'x'");
 });
 
-t.test('checks let pass what is right', async (t) => {
+t.test('checks of arguments let pass what is right', async (t) => {
   checkString('', 'a');
   checkFunction(() => {}, 'a');
   checkObject({}, 'a');

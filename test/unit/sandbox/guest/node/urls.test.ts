@@ -175,7 +175,7 @@ t.test('querystring', async (t) => {
   });
 });
 
-t.test('the part makes the older half of the module, which says nothing of its age', async (t) => {
+t.test('url.parse and the like do as Node’s, without its warnings', async (t) => {
   const made = create() as unknown as typeof nodeUrl & { punycode: { encode(text: string): string } };
   const lines = t.capture(console, 'warn');
   const plain = (url: object) => ({ ...url });

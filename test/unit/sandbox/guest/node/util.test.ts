@@ -293,7 +293,7 @@ t.test('type checks', async (t) => {
 t.test('inspect', async (t) => {
   type Inspect = { (value: unknown): string; defaultOptions: { depth: number } };
 
-  t.test('the part makes what it stands for, and what a call sets for all holds for that call', (t) => {
+  t.test('what a call sets in inspect.defaultOptions holds for that call', (t) => {
     for (const isInCall of [false, true]) {
       let reset = () => {};
       const made = create({
