@@ -54,7 +54,7 @@ const npm = (name) => `(^|/)node_modules/${name}/`;
 
 /** The files that open a database, a connection or threads. */
 const DRIVERS =
-  '^src/(store/(sqlite/(sqlite|checkpoints|wal-file)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
+  '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
 
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';

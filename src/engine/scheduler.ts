@@ -5,7 +5,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
-import type { Hint } from '../store/hints.ts';
+import type { Hint } from '../store/instances.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Engine, EngineMetrics } from './engine.ts';

@@ -3,7 +3,7 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { KeyRate } from '../domain/settings/api-key.ts';
 import type { Log } from '../observability/log.ts';
 import type { RelayerLimit } from '../services/relayer-access.ts';
-import type { Buckets } from '../store/buckets.ts';
+import type { Buckets } from '../store/instances.ts';
 
 /** The state of a caller's bucket after one more request. */
 export interface RateVerdict {

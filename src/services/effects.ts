@@ -3,8 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Effect, EffectName } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import type { StoredEffect } from '../store/keyed-request.ts';
-import type { Reader, Store, Writer } from '../store/store.ts';
+import type { Reader, Store, StoredEffect, Writer } from '../store/store.ts';
 
 /** The outcome of an effect of an earlier run, as far as it is known. */
 export type EarlierEffect = Omit<StoredEffect, 'failure'>;

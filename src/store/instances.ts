@@ -10,3 +10,53 @@ export interface Instances {
   /** Reports that this instance stops. Safe to call twice. */
   leave(): Promise<void>;
 }
+
+/** The subject of a hint: a lane with work, a transaction that changed, a relayer to check anew, or settings. */
+export type HintTopic = 'lane' | 'transaction' | 'relayer' | 'settings';
+
+export interface Hint {
+  topic: HintTopic;
+  /** The lane's key, the transaction's or the relayer's id, or the kind of settings that changed. */
+  id: string;
+}
+
+/** Hints between the instances on one database. A hint may be lost: an instance that must be sure reads the store. */
+export interface Hints {
+  /** Tells the other instances, soon. */
+  send(hint: Hint): void;
+  /**
+   * Calls `listener` with other instances' hints, and with `missed` when hints may have been lost. Returns a function
+   * that stops this.
+   */
+  listen(listener: (heard: Hint | 'missed') => void): () => void;
+}
+
+/** For a store that only one process uses. */
+export const noHints: Hints = { send: () => {}, listen: () => () => {} };
+
+/**
+ * The size of a bucket, in microseconds: how long one token takes to come back, and how long a whole bucket takes to
+ * fill.
+ */
+export interface BucketSize {
+  tokenUs: number;
+  fullUs: number;
+}
+
+/** The answer to a request for tokens. */
+export interface BucketAnswer {
+  allowed: boolean;
+  /**
+   * How long the bucket takes to be full again, in microseconds. For a refused request, this was measured before the
+   * request.
+   */
+  missingUs: number;
+}
+
+/** Token buckets that instances on one database share. They use the database's time. */
+export interface Buckets {
+  /**
+   * Takes `count` tokens from the subject's bucket, or one token by default. Takes all or none. A new bucket is full.
+   */
+  take(subject: string, size: BucketSize, count?: number): Promise<BucketAnswer>;
+}

@@ -1,6 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely';
-import { bindable } from './bindable.ts';
-import type { Connection } from './connection.ts';
+import { bindable, type Connection } from './connection.ts';
 
 /** The type of a value that replaces a mark. Both databases store such values unchanged. */
 type Parameter = string | number;

@@ -1,5 +1,6 @@
 import type { History, Mark, Release } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
+import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
@@ -18,10 +19,7 @@ import type {
   WebhookEvent,
   WebhookReport,
 } from '../domain/webhook-event.ts';
-import type { Buckets } from './buckets.ts';
-import type { Hints } from './hints.ts';
-import type { Instances } from './instances.ts';
-import type { Claimant, EffectNote, KeyState, StoredEffect } from './keyed-request.ts';
+import type { Buckets, Hints, Instances } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
 import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
@@ -186,7 +184,7 @@ export interface Reader extends SettingsReader {
 }
 
 /** The instance that takes a lock, and for how long. */
-export interface LockTaker {
+interface LockTaker {
   /** Identifies the instance, with a new value at each start. */
   owner: string;
   /** True when no other process uses the store. Locks of other owners are then free. */
@@ -195,7 +193,7 @@ export interface LockTaker {
 }
 
 /** How many transactions of a relayer have a status. */
-export interface OpenCount {
+interface OpenCount {
   relayerId: string;
   networkType: NetworkType;
   status: TransactionStatus;
@@ -380,3 +378,45 @@ export interface SpendingRaise extends Spent {
   transactionId: string;
   mayExceed: boolean;
 }
+
+/** The stored result of a keyed request's effect. Without an outcome or a failure, the result is unknown. */
+export interface StoredEffect {
+  /** The transaction that the effect made, or is about. */
+  transactionId: string | null;
+  outcome?: Json;
+  /** The refusal that the run got when it asked for the effect. */
+  failure?: Json;
+}
+
+/** The fields to store for an effect. Empty while the result is not known. */
+interface EffectNote {
+  transactionId?: string;
+  outcome?: Json;
+  failure?: Json;
+  /**
+   * True for an effect that leaves nothing behind when its run ends. If the run has only such effects, the key may be
+   * used again.
+   */
+  leavesNothing?: boolean;
+  /** Most bytes that the effect's scope may keep. An outcome that exceeds them is not kept. */
+  quotaBytes?: number;
+}
+
+/** The instance that asks to run a keyed request. */
+export interface Claimant {
+  /** Id for the claim, if the key is new. */
+  id: string;
+  /** Identifies the instance, with a new value at each start. */
+  owner: string;
+  /** How long the claim lasts without renewal. */
+  forMs: number;
+  /** True when no other process uses the store. Runs of other owners are then over. */
+  isAlone: boolean;
+}
+
+/** The answer to a request to run a keyed request. */
+export type KeyState =
+  | { kind: 'claimed'; claim: Claim }
+  | { kind: 'running' }
+  | { kind: 'answered'; answer: KeptAnswer }
+  | { kind: 'other-request' };

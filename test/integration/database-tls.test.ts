@@ -1,4 +1,5 @@
 /** TLS to PostgreSQL: a `DATABASE_URL` of a managed database means here what it means to psql. */
+
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';

@@ -3,6 +3,7 @@
  * sent later, and one transaction is on the chain. What could break it: a new signature after the restart, a second
  * nonce, or bytes that are sent before they are stored.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -2,6 +2,7 @@
  * Threat: a client does not know whether its request arrived, and repeats it: to the same server, to another instance,
  * or to a server that was restarted after a kill. It must not pay twice, and it must get an answer.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';

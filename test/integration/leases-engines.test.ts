@@ -1,4 +1,5 @@
 /** Several engines with their own stores on one database: which of them drives a lane, and which are notified. */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';

@@ -1,4 +1,5 @@
 /** The payloads and times in docs/webhooks.md are right, and its receiver works as printed. */
+
 import { spawn } from 'node:child_process';
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -3,6 +3,7 @@
  * wakes up and continues while another has taken over. What could break the promise: a fence that is checked before the
  * write instead of in it, the owner's own clock, or a takeover that does not wait for a commit.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -2,6 +2,7 @@
  * Threat: a server is killed while its plugins hold locks and count, or a second instance uses the same database. Two
  * calls work on one value at once, a lock stays for its whole lifetime, or a repeated request counts twice.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';

@@ -2,6 +2,7 @@
  * The promise: one of several instances checks a relayer, another one takes over when it dies, and each event is
  * reported once. What could break it: all instances start together, or one crashes during an outage.
  */
+
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createEvmChain } from '../../src/chains/evm/index.ts';

@@ -1,4 +1,5 @@
 /** The store's contract on PostgreSQL. On SQLite, the unit tests of its queries check it. */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';

@@ -2,6 +2,7 @@
  * The engine's repeated reads cost the same however long the history is: by the query plans of both databases, and on
  * PostgreSQL by the pages that were read. `npm run bench -- history` measures the times.
  */
+
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-import { openWalFile, type WalFile } from '../../src/store/sqlite/wal-file.ts';
+import { openWalFile, type WalFile } from '../../src/store/sqlite/durable-commits.ts';
 
 /**
  * A database log whose flushes the test controls. Flushes run freely until `hold`. Then the test lets each succeed or

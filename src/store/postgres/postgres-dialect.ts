@@ -7,7 +7,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
-import { bindable } from '../bindable.ts';
+import { bindable } from '../connection.ts';
 
 /** The object id of PostgreSQL's type `bigint`. */
 const INT8 = 20;

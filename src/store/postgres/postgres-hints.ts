@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Log } from '../../observability/log.ts';
-import type { Hint, Hints, HintTopic } from '../hints.ts';
+import type { Hint, Hints, HintTopic } from '../instances.ts';
 
 const CHANNEL = 'isolayer';
 /** Hints that are sent within this time go together, in milliseconds. */

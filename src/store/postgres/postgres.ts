@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import pg from 'pg';
@@ -21,38 +22,42 @@ import {
   type PostgresAddress,
   postgresAddress,
 } from './postgres-address.ts';
-import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { type Durability, readDurability } from './postgres-durability.ts';
 import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
-import { PostgresInstances } from './postgres-instances.ts';
-import { PostgresLeases } from './postgres-leases.ts';
-import { PostgresSockets } from './postgres-sockets.ts';
+import { PostgresBuckets, PostgresInstances, PostgresLeases } from './postgres-instances.ts';
 
 /** Connections of the pool. One of them listens to the other instances. */
 const CONNECTIONS = 11;
+
 /** How long to wait for a new connection, or for one that others use, in milliseconds. */
 const CONNECT_MS = 5_000;
+
 /**
  * Longest time of a statement, in milliseconds. Far above what any query of the store takes, and below what a client
  * waits for an answer.
  */
 const STATEMENT_MS = 5_000;
+
 /**
  * A body that leaves its transaction idle for this long, in milliseconds, loses its connection. Nothing that it wrote
  * is kept.
  */
 const IDLE_IN_TRANSACTION_MS = 5_000;
+
 /**
  * How long a killed instance's work stands still, in milliseconds. A stopped instance is cut off inside a transaction
  * before that.
  */
 const LEASE_MS = 10_000;
+
 /** Longest pause, in milliseconds, while a start waits for the server. The pauses double up to this. */
 const MAX_PAUSE_MS = 2_000;
+
 /** How often a colliding write is tried. In each round of colliding writers, one wins. */
 const TRIES = 50;
+
 /** The number of the migration lock, the same for all instances on a database. Any fixed number will do. */
 const MIGRATION_LOCK = 4_716_903;
 
@@ -320,4 +325,35 @@ function tellingTrouble<T extends object>(target: T): T {
 
 function rethrowTold(cause: unknown): never {
   throw toldToCaller(cause);
+}
+
+/**
+ * The sockets of all connections to a database server, so that they can be ended together. `pg` itself waits for a
+ * server's answer and its farewell. A server that was stopped, or that is unreachable, gives neither.
+ */
+export class PostgresSockets {
+  readonly #cut: AbortSignal;
+  readonly #open = new Set<Socket>();
+
+  /** When `cut` aborts, all sockets are destroyed at once, and later ones as soon as they are made. */
+  constructor(cut: AbortSignal, log: Log) {
+    this.#cut = cut;
+    cut.addEventListener('abort', () => this.#end(log), { once: true });
+  }
+
+  /** Makes an unconnected socket. It is the option `stream` of a `pg` client. */
+  readonly make = (): Socket => {
+    const socket = new Socket();
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    // Waits a tick: the client begins to connect in this tick, even with a destroyed socket.
+    if (this.#cut.aborted) process.nextTick(() => socket.destroy());
+    return socket;
+  };
+
+  #end(log: Log): void {
+    const connections = this.#open.size;
+    if (connections > 0) log.warn({ connections }, 'the database was waited for long enough: its connections are cut');
+    for (const socket of this.#open) socket.destroy();
+  }
 }

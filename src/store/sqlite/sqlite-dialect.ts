@@ -10,7 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { bindable } from '../bindable.ts';
+import { bindable } from '../connection.ts';
 
 /** How many prepared statements are kept: all distinct ones, with room for lists of different lengths. */
 const STATEMENTS_KEPT = 256;

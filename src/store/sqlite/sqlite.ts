@@ -6,7 +6,8 @@ import type { Log } from '../../observability/log.ts';
 import { BodyGuard, type QueryPlace } from '../body-guard.ts';
 import { sqliteColumns } from '../column-types.ts';
 import type { Connection } from '../connection.ts';
-import { noHints } from '../hints.ts';
+import { noHints } from '../instances.ts';
+import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { migrations } from '../migrations/migrations.ts';
 import { createReader, createWriter } from '../queries.ts';
@@ -15,16 +16,14 @@ import { checkSeal, type Sealer } from '../sealing.ts';
 import type { Store, Writer } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { DurableCommits } from './durable-commits.ts';
-import { ProcessLeases } from './process-leases.ts';
+import { DurableCommits, openWalFile, type WalFile } from './durable-commits.ts';
 import { SqliteStatements, sqliteDialect } from './sqlite-dialect.ts';
-import { openWalFile, type WalFile } from './wal-file.ts';
 import { WriterQueue } from './writer-queue.ts';
 
 /** How long a statement waits for another process, such as a backup, in milliseconds. It blocks the event loop. */
 const BUSY_MS = 1000;
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** The database file, made if it does not exist. Its folder must exist, and the folder's lock (`lock.ts`) be held. */
   path: string;
   log: Log;
@@ -158,4 +157,39 @@ function openForWriting(path: string): DatabaseSync {
 
 function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true });
+}
+
+/**
+ * The leases of a store that only one process uses (`lock.ts`): always free, never expired. Tokens still rise. So a
+ * holder that was replaced within the process is refused, as it would be between processes.
+ */
+export class ProcessLeases implements Leases {
+  readonly lastsMs = Number.POSITIVE_INFINITY;
+  readonly #tokens = new Map<string, number>();
+  #latest = 0;
+
+  async acquire(name: string): Promise<LeaseAnswer> {
+    this.#latest += 1;
+    this.#tokens.set(name, this.#latest);
+    return { kind: 'taken', lease: { name, token: this.#latest } };
+  }
+
+  async renew(leases: readonly Lease[]): Promise<Lease[]> {
+    return leases.filter((lease) => this.#has(lease));
+  }
+
+  async release(leases: readonly Lease[]): Promise<void> {
+    for (const lease of leases) {
+      if (this.#has(lease)) this.#tokens.delete(lease.name);
+    }
+  }
+
+  /** @throws LeaseLost unless the lease is held */
+  assertHeld(lease: Lease): void {
+    if (!this.#has(lease)) throw new LeaseLost(lease);
+  }
+
+  #has({ name, token }: Lease): boolean {
+    return this.#tokens.get(name) === token;
+  }
 }

@@ -1,4 +1,5 @@
 /** The store: exact amounts, bounded records, pruning during work, records that vanish, and a database failover. */
+
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import t, { type Test } from 'tap';

@@ -1,7 +1,6 @@
 import type { Test } from 'tap';
 import type { Claim, Effect } from '../../../src/domain/idempotency.ts';
-import type { Claimant, KeyState } from '../../../src/store/keyed-request.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Claimant, KeyState, Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
 const REQUEST = { scope: 'caller', key: 'key', fingerprint: 'print' };

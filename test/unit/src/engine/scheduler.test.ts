@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Hint, Hints } from '../../../../src/store/hints.ts';
+import type { Hint, Hints } from '../../../../src/store/instances.ts';
 import type { LeaseAnswer } from '../../../../src/store/lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { EngineWorld, LANE } from '../../../support/engine-world.ts';

@@ -5,7 +5,7 @@ import { createAuthenticator } from '../../../../src/http/access/auth.ts';
 import { limitRate, subjectOfAddress } from '../../../../src/http/rate-limit.ts';
 import { createLimits, type RateVerdict, TokenBuckets } from '../../../../src/http/rate-limiter.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import type { BucketAnswer, BucketSize, Buckets } from '../../../../src/store/buckets.ts';
+import type { BucketAnswer, BucketSize, Buckets } from '../../../../src/store/instances.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { fc } from '../../../support/properties.ts';
 

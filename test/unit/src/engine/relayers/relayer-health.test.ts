@@ -10,7 +10,7 @@ import {
   type RelayerHealthDeps,
 } from '../../../../../src/engine/relayers/relayer-health.ts';
 import { Outbox } from '../../../../../src/engine/webhooks/outbox.ts';
-import type { Hint } from '../../../../../src/store/hints.ts';
+import type { Hint } from '../../../../../src/store/instances.ts';
 import { LeaseLost, type Leases } from '../../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 import { FakeChain } from '../../../../support/fake-chain.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SettingsFeed } from '../../../../../src/services/settings/settings-feed.ts';
-import type { Hint, Hints } from '../../../../../src/store/hints.ts';
+import type { Hint, Hints } from '../../../../../src/store/instances.ts';
 
 /** A feed over a store. The test sets the store's latest change and the hints that the feed hears. */
 function stage(t: Test, { isShared = true } = {}) {

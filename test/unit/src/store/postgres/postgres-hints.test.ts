@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
-import type { Hint } from '../../../../../src/store/hints.ts';
+import type { Hint } from '../../../../../src/store/instances.ts';
 import { PostgresHints } from '../../../../../src/store/postgres/postgres-hints.ts';
 import { startPostgres } from '../../../../support/postgres.ts';
 import { PostgresPool } from '../../../../support/postgres-pool.ts';

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { Checkpoints, type StartCheckpointThread } from '../../../../../src/store/sqlite/checkpoints.ts';
-import { DurableCommits } from '../../../../../src/store/sqlite/durable-commits.ts';
+import { DurableCommits, openWalFile } from '../../../../../src/store/sqlite/durable-commits.ts';
 import { HeldWal } from '../../../../support/held-wal.ts';
 
 /** Commits to a table of numbers in a real file. The test holds the flushes of the log. */
@@ -185,4 +186,37 @@ t.test('undo without a transaction does nothing, also when it is closed', async 
   commits.undo();
   reading.open();
   writing.open();
+});
+
+t.test('wal file', async (t) => {
+  /** The number of open descriptors of this process for this file. */
+  function descriptorsOf(path: string): number {
+    const targets = readdirSync('/proc/self/fd').map((name) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`);
+      } catch {
+        // The descriptor that listed the folder is closed by now.
+        return '';
+      }
+    });
+    return targets.filter((target) => target === path).length;
+  }
+
+  t.test('a log can be flushed until it is closed', async (t) => {
+    const path = join(t.testdir(), 'a.db');
+    writeFileSync(`${path}-wal`, 'log');
+    const wal = openWalFile(path);
+    t.equal(descriptorsOf(`${path}-wal`), 1);
+    await wal.flush();
+    writeFileSync(`${path}-wal`, 'longer log');
+    await Promise.all([wal.flush(), wal.flush()]);
+    wal.close();
+    t.equal(descriptorsOf(`${path}-wal`), 0);
+    wal.close();
+    await t.rejects(wal.flush(), /closed/, 'a flush that did not happen is none that succeeded');
+  });
+
+  t.test('a database without a log is none that can be flushed', async (t) => {
+    t.throws(() => openWalFile(join(t.testdir(), 'none.db')), { code: 'ENOENT' });
+  });
 });

@@ -7,7 +7,7 @@ import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { migrations } from '../../../../../src/store/migrations/migrations.ts';
 import { createSealer } from '../../../../../src/store/sealing.ts';
-import { openSqliteStore } from '../../../../../src/store/sqlite/sqlite.ts';
+import { openSqliteStore, ProcessLeases } from '../../../../../src/store/sqlite/sqlite.ts';
 import { HeldWal } from '../../../../support/held-wal.ts';
 import { attemptOf, relayerOf, temporaryStore, transactionOf } from '../../../../support/store.ts';
 
@@ -273,4 +273,14 @@ t.test('a store that cannot be opened leaves nothing open', async (t) => {
   await t.rejects(openSqliteStore({ path, ...options, openWal }), { message: 'no descriptor is left' });
   t.equal(existsSync(`${path}-wal`), false, 'the last connection that closes takes the log away');
   await (await openSqliteStore({ path, ...options })).close();
+});
+
+t.test('always free, never over', async (t) => {
+  const leases = new ProcessLeases();
+  t.equal(leases.lastsMs, Number.POSITIVE_INFINITY);
+  const first = await leases.acquire('lane');
+  t.strictSame(first, { kind: 'taken', lease: { name: 'lane', token: 1 } });
+  t.strictSame(await leases.acquire('other'), { kind: 'taken', lease: { name: 'other', token: 2 } });
+  leases.assertHeld({ name: 'lane', token: 1 });
+  t.throws(() => leases.assertHeld({ name: 'lane', token: 2 }), { name: 'LeaseLost' });
 });

@@ -1,8 +1,5 @@
 import t from 'tap';
 import { storeFor } from '../../../../support/store.ts';
-import { idempotencyContract } from '../../../../support/store-contract/idempotency.ts';
-
-idempotencyContract(t, storeFor);
 
 t.test('the moment from which another run may begin is the clock of the store', async (t) => {
   let now = 1000;

@@ -2,9 +2,6 @@ import t from 'tap';
 import { HOUR_MS, type Spent } from '../../../../../src/domain/transaction/spending.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { storeFor } from '../../../../support/store.ts';
-import { spendingContract } from '../../../../support/store-contract/spending.ts';
-
-spendingContract(t, storeFor);
 
 const LIMIT = 100n;
 

@@ -1,9 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { relayerOf, storeFor, temporaryStore, transactionOf } from '../../../../support/store.ts';
-import { transactionsContract } from '../../../../support/store-contract/transactions.ts';
-
-transactionsContract(t, storeFor);
+import type { TransactionChange } from '../../../../../src/domain/transaction/transaction.ts';
+import {
+  changedColumns,
+  transactionOfRow,
+  transactionRow,
+} from '../../../../../src/store/tables/transaction-record.ts';
+import { relayerOf, temporaryStore, transactionOf } from '../../../../support/store.ts';
 
 t.test('a record of unknown shape is an error that names it', async (t) => {
   const { store, path, remove } = await temporaryStore();
@@ -92,4 +95,60 @@ t.test('what runs often finds its rows by an index', async (t) => {
     t.ok(plan.includes(index), plan);
     t.notOk(plan.includes('ORDER BY'), `sorts nothing: ${plan}`);
   }
+});
+
+t.test('a transaction comes back from its row', async (t) => {
+  const transaction = transactionOf({
+    sequence: 2n ** 64n - 1n,
+    noopEnd: 'canceled',
+    anchorKind: 'text',
+    onDeath: 'renew',
+    contentKey: 'of a client',
+    parentId: 'another',
+    fields: { big: `${2n ** 256n}` },
+  });
+  t.strictSame(transactionOfRow({ ...transactionRow(transaction), accepted: 1 } as never), transaction);
+});
+
+t.test('a row of unknown shape is refused', async (t) => {
+  const row = { ...transactionRow(transactionOf({ id: 'x' })), accepted: 1, status: 'lost' } as never;
+  t.throws(() => transactionOfRow(row), { name: 'UnreadableRecord', message: /^Record x of table transactions/ });
+});
+
+t.test('a change names its columns only, and a final status clears the next action', async (t) => {
+  const changed = (change: TransactionChange) => {
+    const { revision, ...columns } = changedColumns(change);
+    t.not(changedColumns(change).revision, revision, 'two writes are never taken for one');
+    return columns;
+  };
+  t.strictSame(changed({}), {});
+  t.strictSame(changed({ sequence: 7n, noopEnd: 'canceled', statusReason: null }), {
+    sequence: '00000000000000000007',
+    noop_end: 'canceled',
+    status_reason: null,
+  });
+  t.strictSame(changed({ noopEnd: 'expired' }), { noop_end: 'expired' });
+  t.strictSame(changed({ status: 'sent', nextActionAt: 5 }), { status: 'sent', next_action_at: 5 });
+  t.strictSame(changed({ status: 'failed', nextActionAt: 5 }), { status: 'failed', next_action_at: null });
+});
+
+t.test('a balance of unknown shape is an error that names it', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  await store.write((writer) => writer.putRelayerBalance({ relayerId: 'r1', balance: 1n, isLow: false }));
+  const vandal = new DatabaseSync(path);
+  vandal.exec(`update relayer_balances set balance = 'much'`);
+  vandal.close();
+  await t.rejects(store.read.relayerBalance('r1'), { name: 'UnreadableRecord', message: /r1/ });
+});
+
+t.test('what nobody can read as a sequence is not taken for one', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  await store.write((writer) => writer.settleSequence('one', 5n));
+  const vandal = new DatabaseSync(path);
+  t.teardown(() => vandal.close());
+  vandal.exec(`update lanes set settled = '7'`);
+  await t.rejects(store.read.settledSequence('one'));
+  await t.rejects(store.read.knownSequence('one'));
 });
