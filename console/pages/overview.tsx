@@ -33,9 +33,9 @@ export function Overview() {
   useEffect(
     () =>
       listen({
-        transaction: (told) =>
-          setNews((before) => [told, ...before.filter(({ id }) => id !== told.id)].slice(0, MAX_NEWS)),
-        call: (told) => setCalls((before) => [told, ...before].slice(0, MAX_NEWS)),
+        transaction: (news) =>
+          setNews((before) => [news, ...before.filter(({ id }) => id !== news.id)].slice(0, MAX_NEWS)),
+        call: (news) => setCalls((before) => [news, ...before].slice(0, MAX_NEWS)),
       }),
     [],
   );

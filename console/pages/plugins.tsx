@@ -115,8 +115,8 @@ export function PluginPage({ id }: { id: string }) {
   useEffect(
     () =>
       listen({
-        call: (told) => {
-          if (told.plugin_id === id) setCalls((before) => [told, ...before].slice(0, MAX_CALLS));
+        call: (news) => {
+          if (news.plugin_id === id) setCalls((before) => [news, ...before].slice(0, MAX_CALLS));
         },
       }),
     [id],
@@ -127,10 +127,10 @@ export function PluginPage({ id }: { id: string }) {
   }, [one]);
   if (one === undefined) return <Note kind={plugin.error ? 'bad' : 'quiet'}>{plugin.error || 'Loading…'}</Note>;
   const on = { input: { path: { id } }, done: plugin.reload };
-  const kept = earlier.value?.data ?? [];
+  const stored = earlier.value?.data ?? [];
   // A stored log has more of a call's output than the event does, so it replaces the event.
-  const known = new Set(kept.map(({ request_id: requestId }) => requestId));
-  const shown = [...calls.filter(({ request_id: requestId }) => !known.has(requestId)), ...kept];
+  const known = new Set(stored.map(({ request_id: requestId }) => requestId));
+  const shown = [...calls.filter(({ request_id: requestId }) => !known.has(requestId)), ...stored];
   return (
     <>
       <p class="back">
@@ -159,35 +159,7 @@ export function PluginPage({ id }: { id: string }) {
       )}
       {one.back_off !== null && <Note kind="bad">In back-off: {one.back_off.reason}</Note>}
       <PluginPlots id={id} />
-      <dl class="facts">
-        <dt>File</dt>
-        <dd>
-          <code>{one.path}</code>
-        </dd>
-        <dt>Version</dt>
-        <dd>
-          <code>{one.version?.hash.slice(0, 12) ?? '—'}</code> <Time at={one.version?.since} />
-        </dd>
-        <dt>Time limit</dt>
-        <dd>{one.timeout} s</dd>
-        <dt>Calls in the last hour</dt>
-        <dd>
-          {one.last_hour.calls}, {failuresOf(one.last_hour)} failed
-        </dd>
-        <dt>Processor in the last hour</dt>
-        <dd>{Math.round(one.last_hour.cpu_ms)} ms</dd>
-        <dt>Largest heap</dt>
-        <dd>{megabytes(one.last_hour.heap_peak_bytes)}</dd>
-        <dt>Now</dt>
-        <dd>
-          {counted(one.now.processes, 'process', 'processes')}, {megabytes(one.now.resident_bytes)},{' '}
-          {counted(one.now.calls_running, 'call')} running, {one.now.calls_queued} waiting
-        </dd>
-        <dt>Stored values</dt>
-        <dd>
-          {one.kv_usage.keys}, {megabytes(one.kv_usage.bytes)}
-        </dd>
-      </dl>
+      <PluginFacts plugin={one} />
       <details>
         <summary>Permissions and limits</summary>
         <pre tabIndex={0}>{JSON.stringify({ permissions: one.permissions, limits: one.limits }, null, 2)}</pre>
@@ -198,5 +170,39 @@ export function PluginPage({ id }: { id: string }) {
       {earlier.error !== '' && <Note>{earlier.error}</Note>}
       <CallLog calls={shown} />
     </>
+  );
+}
+
+function PluginFacts({ plugin: one }: { plugin: Schemas['Plugin'] }) {
+  return (
+    <dl class="facts">
+      <dt>File</dt>
+      <dd>
+        <code>{one.path}</code>
+      </dd>
+      <dt>Version</dt>
+      <dd>
+        <code>{one.version?.hash.slice(0, 12) ?? '—'}</code> <Time at={one.version?.since} />
+      </dd>
+      <dt>Time limit</dt>
+      <dd>{one.timeout} s</dd>
+      <dt>Calls in the last hour</dt>
+      <dd>
+        {one.last_hour.calls}, {failuresOf(one.last_hour)} failed
+      </dd>
+      <dt>Processor in the last hour</dt>
+      <dd>{Math.round(one.last_hour.cpu_ms)} ms</dd>
+      <dt>Largest heap</dt>
+      <dd>{megabytes(one.last_hour.heap_peak_bytes)}</dd>
+      <dt>Now</dt>
+      <dd>
+        {counted(one.now.processes, 'process', 'processes')}, {megabytes(one.now.resident_bytes)},{' '}
+        {counted(one.now.calls_running, 'call')} running, {one.now.calls_queued} waiting
+      </dd>
+      <dt>Stored values</dt>
+      <dd>
+        {one.kv_usage.keys}, {megabytes(one.kv_usage.bytes)}
+      </dd>
+    </dl>
   );
 }

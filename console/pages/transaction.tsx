@@ -30,10 +30,10 @@ export function TransactionPage({ relayerId, id }: { relayerId: string; id: stri
     timeline.reload();
   }, [transaction.reload, timeline.reload]);
   useEffect(() => {
-    const transactionNews = (told: TransactionNews) => {
-      if (told.id === id) reload();
+    const reloadFor = (news: TransactionNews) => {
+      if (news.id === id) reload();
     };
-    return listen({ transaction: transactionNews });
+    return listen({ transaction: reloadFor });
   }, [id, reload]);
   const one = transaction.value?.data;
   const isOpen = one !== undefined && !FINAL.has(one.status);
@@ -43,8 +43,6 @@ export function TransactionPage({ relayerId, id }: { relayerId: string; id: stri
     return <Note kind={transaction.error ? 'bad' : 'quiet'}>{transaction.error || 'Loading…'}</Note>;
   }
   const events = timeline.value?.data.events ?? [];
-  const [first] = events;
-  const dearer = dearerOf(one);
   const original = timeline.value?.data.original;
   const webhook = relayer.value?.data.notification_id;
   return (
@@ -52,39 +50,14 @@ export function TransactionPage({ relayerId, id }: { relayerId: string; id: stri
       <p class="back">
         <a href={to('transactions', relayerId)}>Transactions of {relayerId}</a>
       </p>
-      <header class="head">
-        <h1>
-          Transaction <code class="wrap">{one.id}</code>
-        </h1>
-        <Badge state={one.status} />
-        {CANCELABLE.has(one.status) && (
-          <Action sure="Cancel it?" does="cancelTransaction" input={{ path }} done={reload}>
-            Cancel
-          </Action>
-        )}
-        {dearer !== undefined && CANCELABLE.has(one.status) && (
-          <Action sure="Pay more?" does="replaceTransaction" input={{ path, body: dearer }} done={reload}>
-            Speed up
-          </Action>
-        )}
-      </header>
+      <Head transaction={one} path={path} done={reload} />
       <p class="lead">
         {timeline.value === undefined ? one.status_reason : whyText(one.status, one.status_reason ?? null, events)}
       </p>
       <h2>Attempts</h2>
       <Attempts events={events} />
       <h2>Timeline</h2>
-      <ol class="timeline" aria-label="Timeline">
-        {events.map((event, index) => (
-          <li key={`${event.at} ${index}`} class={event.event === 'ended' ? `ended ${event.status}` : event.event}>
-            <After at={event.at} first={first?.at} />
-            <div>
-              <strong>{eventName(event)}</strong>
-              <Detail event={event} />
-            </div>
-          </li>
-        ))}
-      </ol>
+      <Timeline events={events} />
       {(timeline.value?.data.omitted ?? 0) > 0 && (
         <Note>{timeline.value?.data.omitted} older events are not shown.</Note>
       )}
@@ -118,6 +91,51 @@ export function TransactionPage({ relayerId, id }: { relayerId: string; id: stri
       </dl>
       <Fields of={one} />
     </>
+  );
+}
+
+interface HeadProps {
+  transaction: Schemas['Transaction'];
+  path: { id: string; transactionId: string };
+  done: () => void;
+}
+
+function Head({ transaction: one, path, done }: HeadProps) {
+  const dearer = dearerOf(one);
+  return (
+    <header class="head">
+      <h1>
+        Transaction <code class="wrap">{one.id}</code>
+      </h1>
+      <Badge state={one.status} />
+      {CANCELABLE.has(one.status) && (
+        <Action sure="Cancel it?" does="cancelTransaction" input={{ path }} done={done}>
+          Cancel
+        </Action>
+      )}
+      {dearer !== undefined && CANCELABLE.has(one.status) && (
+        <Action sure="Pay more?" does="replaceTransaction" input={{ path, body: dearer }} done={done}>
+          Speed up
+        </Action>
+      )}
+    </header>
+  );
+}
+
+function Timeline({ events }: { events: readonly Event[] }) {
+  const [first] = events;
+  return (
+    <ol class="timeline" aria-label="Timeline">
+      {events.map((event, index) => (
+        <li key={`${event.at} ${index}`} class={event.event === 'ended' ? `ended ${event.status}` : event.event}>
+          <After at={event.at} first={first?.at} />
+          <div>
+            <strong>{eventName(event)}</strong>
+            <Detail event={event} />
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -167,8 +167,8 @@ function Row({ relayerId, one, news }: { relayerId: string; one: Transaction; ne
   );
 }
 
-interface Heard {
-  told: TransactionNews;
+interface Received {
+  news: TransactionNews;
   /** The time by the clock of `performance`. */
   at: number;
 }
@@ -180,32 +180,32 @@ interface Heard {
 function useNews(relayerId: string, list: Loaded<{ data: Pick<Schemas['Transaction'], 'id'>[] }>) {
   const [changed, setChanged] = useState<ReadonlyMap<string, TransactionNews>>(new Map());
   const [waiting, setWaiting] = useState(0);
-  const heard = useRef(new Map<string, Heard>()).current;
+  const received = useRef(new Map<string, Received>()).current;
   const shown = useRef<ReadonlySet<string>>(new Set());
   const { isAsking } = list;
   useEffect(
     () =>
       listen({
-        transaction: (told) => {
-          if (told.relayer_id !== relayerId) return;
-          const isShown = shown.current.has(told.id);
-          if (told.status === 'pending' && !isShown) setWaiting((count) => count + 1);
+        transaction: (news) => {
+          if (news.relayer_id !== relayerId) return;
+          const isShown = shown.current.has(news.id);
+          if (news.status === 'pending' && !isShown) setWaiting((count) => count + 1);
           // Also keeps events while the list is being requested. Until the answer arrives, it is unknown whether the
           // list has the transaction and whether it is newer than the event.
-          if (isShown || isAsking()) heard.set(told.id, { told, at: performance.now() });
-          if (isShown) setChanged(newsOf(heard));
+          if (isShown || isAsking()) received.set(news.id, { news, at: performance.now() });
+          if (isShown) setChanged(newsOf(received));
         },
       }),
     [relayerId, isAsking],
   );
   useEffect(() => {
     shown.current = new Set(list.value?.data.map(({ id }) => id));
-    for (const [id, { at }] of heard) if (at < list.askedAt || !shown.current.has(id)) heard.delete(id);
-    setChanged(newsOf(heard));
+    for (const [id, { at }] of received) if (at < list.askedAt || !shown.current.has(id)) received.delete(id);
+    setChanged(newsOf(received));
   }, [list.value]);
   return { changed, waiting, seen: useCallback(() => setWaiting(0), []) };
 }
 
-function newsOf(heard: ReadonlyMap<string, Heard>): ReadonlyMap<string, TransactionNews> {
-  return new Map([...heard].map(([id, { told }]) => [id, told]));
+function newsOf(received: ReadonlyMap<string, Received>): ReadonlyMap<string, TransactionNews> {
+  return new Map([...received].map(([id, { news }]) => [id, news]));
 }

@@ -15,7 +15,7 @@ interface Answer {
 export function CallForm({ pluginId }: { pluginId: string }) {
   const [route, setRoute] = useState('');
   const [params, setParams] = useState('{}');
-  const [answer, setAnswer] = useState<{ text: string; isBad: boolean; more: Answer }>();
+  const [answer, setAnswer] = useState<ShownAnswer>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -44,7 +44,6 @@ export function CallForm({ pluginId }: { pluginId: string }) {
     setBusy(false);
   };
   const lack = lackOf('callPlugin', { path: { id: pluginId }, body: {} });
-  const { logs = [], traces = [] } = answer?.more.metadata ?? {};
   return (
     <form class="call" onSubmit={(event) => void submit(event)}>
       <label>
@@ -68,29 +67,40 @@ export function CallForm({ pluginId }: { pluginId: string }) {
       <button type="submit" class="primary" disabled={isBusy || lack !== undefined} title={lack}>
         Call
       </button>
-      {answer !== undefined && (
-        <div class="columns" aria-live="polite">
-          <section>
-            <h3>Answer</h3>
-            <pre class={answer.isBad ? 'bad' : ''} tabIndex={0}>
-              {answer.text}
-            </pre>
-          </section>
-          {logs.length > 0 && (
-            <section>
-              <h3>Logs</h3>
-              <Lines lines={logs} />
-            </section>
-          )}
-          {traces.length > 0 && (
-            <section>
-              <h3>Traces</h3>
-              <pre tabIndex={0}>{textOf(traces)}</pre>
-            </section>
-          )}
-        </div>
-      )}
+      {answer !== undefined && <AnswerOf {...answer} />}
     </form>
+  );
+}
+
+interface ShownAnswer {
+  text: string;
+  isBad: boolean;
+  more: Answer;
+}
+
+function AnswerOf({ text, isBad, more }: ShownAnswer) {
+  const { logs = [], traces = [] } = more.metadata ?? {};
+  return (
+    <div class="columns" aria-live="polite">
+      <section>
+        <h3>Answer</h3>
+        <pre class={isBad ? 'bad' : ''} tabIndex={0}>
+          {text}
+        </pre>
+      </section>
+      {logs.length > 0 && (
+        <section>
+          <h3>Logs</h3>
+          <Lines lines={logs} />
+        </section>
+      )}
+      {traces.length > 0 && (
+        <section>
+          <h3>Traces</h3>
+          <pre tabIndex={0}>{textOf(traces)}</pre>
+        </section>
+      )}
+    </div>
   );
 }
 

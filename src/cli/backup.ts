@@ -80,7 +80,7 @@ export const restoreCommand: Command = {
   summary:
     'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
   flags: ['replace', 'unauthenticated', 'compare-unsigned', 'fail-unsigned', 'send-unsigned'],
-  arguments: { least: 0, most: 1 },
+  arguments: { min: 0, max: 1 },
   async run(context, { values: [file], flags }) {
     const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
     if (url !== undefined && file !== undefined) {

@@ -19,7 +19,7 @@ export interface CommandContext {
 }
 
 /** The arguments of a command. */
-export interface Given {
+export interface CommandArguments {
   values: readonly string[];
   flags: ReadonlySet<string>;
   options: ReadonlyMap<string, string>;
@@ -57,9 +57,9 @@ export interface Command {
   /** Further lines of its own help. */
   more?: readonly string[];
   /** How many arguments it takes. */
-  arguments: number | { least: number; most: number };
+  arguments: number | { min: number; max: number };
   /** Resolves with the exit code: 0, or 1 when the command failed. */
-  run(context: CommandContext, given: Given): Promise<number>;
+  run(context: CommandContext, given: CommandArguments): Promise<number>;
 }
 
 /** The most characters read through a pipe. */

@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { nearestName } from '../domain/json/issue-text.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
-import { type Command, type CommandContext, type Given, WrongUsage } from './command.ts';
+import { type Command, type CommandArguments, type CommandContext, WrongUsage } from './command.ts';
 import { devCommand } from './dev.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
@@ -66,7 +66,7 @@ export async function runCommand(typed: readonly string[], context: CommandConte
   }
 }
 
-function readArguments(command: Command, rest: string[]): Given | string {
+function readArguments(command: Command, rest: string[]): CommandArguments | string {
   try {
     const options = Object.fromEntries([
       ...command.flags.map((flag) => [flag, { type: 'boolean' as const }] as const),
@@ -77,9 +77,9 @@ function readArguments(command: Command, rest: string[]): Given | string {
       options,
       allowPositionals: true,
     });
-    const { least, most } =
-      typeof command.arguments === 'number' ? { least: command.arguments, most: command.arguments } : command.arguments;
-    if (positionals.length < least || positionals.length > most) return `It is: ${command.usage}`;
+    const { min, max } =
+      typeof command.arguments === 'number' ? { min: command.arguments, max: command.arguments } : command.arguments;
+    if (positionals.length < min || positionals.length > max) return `It is: ${command.usage}`;
     const given = Object.entries(values);
     const texts = given.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
     const flags = given.flatMap(([key, value]) => (value === true ? [key] : []));

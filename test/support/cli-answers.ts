@@ -1,4 +1,4 @@
-import type { CommandContext, Given } from '../../src/cli/command.ts';
+import type { CommandArguments, CommandContext } from '../../src/cli/command.ts';
 import { pipeWith } from './command.ts';
 
 /** A request that a command made. */
@@ -42,6 +42,10 @@ export function commandBefore(
 }
 
 /** The arguments and options that were typed after a command. */
-export function given(values: readonly string[], options: Record<string, string> = {}, flags: string[] = []): Given {
+export function given(
+  values: readonly string[],
+  options: Record<string, string> = {},
+  flags: string[] = [],
+): CommandArguments {
   return { values, flags: new Set(flags), options: new Map(Object.entries(options)) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommandContext, Given } from '../command.ts';
+import type { CommandArguments, CommandContext } from '../command.ts';
 import { ownServer } from '../remote/client.ts';
 
 const CALLS = 200;
@@ -7,7 +7,7 @@ const CALLS = 200;
 const PARALLEL = 8;
 
 /** `plugin call`: makes one call. If the call fails, prints its logs. */
-export async function callPlugin(context: CommandContext, given: Given): Promise<number> {
+export async function callPlugin(context: CommandContext, given: CommandArguments): Promise<number> {
   const [id = ''] = given.values;
   const ask = await serviceOf(context, given);
   const { status, requestId, body } = await once(ask, given);
@@ -20,7 +20,7 @@ export async function callPlugin(context: CommandContext, given: Given): Promise
 }
 
 /** `plugin bench`: measures how long calls take, and how many complete in a second. */
-export async function benchPlugin(context: CommandContext, given: Given): Promise<number> {
+export async function benchPlugin(context: CommandContext, given: CommandArguments): Promise<number> {
   const ask = await serviceOf(context, given);
   const calls = numberOf(given, 'calls', CALLS);
   const parallel = numberOf(given, 'parallel', PARALLEL);
@@ -45,7 +45,7 @@ export async function benchPlugin(context: CommandContext, given: Given): Promis
   return failed === 0 ? 0 : 1;
 }
 
-async function once(ask: AskService, { values: [id = '', params = '{}'], flags, options }: Given) {
+async function once(ask: AskService, { values: [id = '', params = '{}'], flags, options }: CommandArguments) {
   const route = options.get('route') ?? '';
   const path = `/plugins/${encodeURIComponent(id)}/call${route === '' || route.startsWith('/') ? route : `/${route}`}`;
   if (flags.has('get')) return await ask(path);
@@ -60,7 +60,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function numberOf({ options }: Given, name: string, otherwise: number): number {
+function numberOf({ options }: CommandArguments, name: string, otherwise: number): number {
   const given = options.get(name);
   if (given === undefined) return otherwise;
   if (!/^[1-9]\d{0,6}$/.test(given)) throw new Error(`--${name} is a whole number from 1`);
@@ -80,7 +80,7 @@ const page = z.object({ data: z.array(loggedCall) });
 type LoggedCall = z.infer<typeof loggedCall>;
 
 /** `plugin logs`: shows the last calls that wrote something or failed, the latest at the end. */
-export async function showLogs(context: CommandContext, given: Given): Promise<number> {
+export async function showLogs(context: CommandContext, given: CommandArguments): Promise<number> {
   const [id = ''] = given.values;
   const calls = await loggedCalls(await serviceOf(context, given), id);
   if (calls.length === 0) context.say(`No call of ${id} has written anything, or failed`);
@@ -114,7 +114,7 @@ interface ServiceAnswer {
 type AskService = (path: string, init?: { method?: string; body?: string }) => Promise<ServiceAnswer>;
 
 /** Finds the service: `--url`, or else that of this folder's environment. The key is `--key`, or else this folder's. */
-export async function serviceOf(context: CommandContext, { options }: Given): Promise<AskService> {
+export async function serviceOf(context: CommandContext, { options }: CommandArguments): Promise<AskService> {
   const own = await ownServer(context);
   const base = options.get('url') ?? own.url;
   const key = options.get('key') ?? own.key;

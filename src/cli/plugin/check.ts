@@ -10,7 +10,7 @@ import type { CatalogPlugin } from '../../plugin-host/catalog/known-plugin.ts';
 import type { ServingVersion } from '../../plugin-host/catalog/version-swap.ts';
 import { hostRefusal } from '../../plugin-host/compiler/network-use.ts';
 import { compiledPlugins } from '../check-config.ts';
-import type { CommandContext, Given } from '../command.ts';
+import type { CommandArguments, CommandContext } from '../command.ts';
 import { environmentOf, pluginSettingsOf } from '../settings.ts';
 import { TYPES_DIR } from './install-types.ts';
 
@@ -20,7 +20,7 @@ const PROVIDED = /\bSymbol\.for\("isolayer\.module"\)\]\("([a-z_/]+)"\)/g;
 const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
 
 /** `plugin check`: reports everything that a start and an editor would report about plugins. */
-export async function checkPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
+export async function checkPlugins(context: CommandContext, { values: [id] }: CommandArguments): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const began = performance.now();
   const settings = await pluginSettingsOf(context);

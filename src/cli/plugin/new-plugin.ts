@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { pluginIdSchema } from '../../domain/id.ts';
-import type { CommandContext, Given } from '../command.ts';
+import type { CommandArguments, CommandContext } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 import { writeTypes } from './install-types.ts';
 
@@ -44,7 +44,7 @@ test('a name that is no text is the fault of who calls', async () => {
 }
 
 /** Writes the first version of a plugin. Never overwrites a file. */
-export async function newPlugin(context: CommandContext, { values: [id = ''] }: Given): Promise<number> {
+export async function newPlugin(context: CommandContext, { values: [id = ''] }: CommandArguments): Promise<number> {
   if (!pluginIdSchema.safeParse(id).success || /^[_.]/.test(id)) {
     throw new Error(`${JSON.stringify(id)} cannot be a plugin's id: letters, digits, - and _, no _ in front`);
   }

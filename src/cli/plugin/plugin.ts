@@ -4,7 +4,7 @@ import { glob } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { nearestName } from '../../domain/json/issue-text.ts';
-import type { Command, CommandContext, Given } from '../command.ts';
+import type { Command, CommandArguments, CommandContext } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 import { benchPlugin, callPlugin, showLogs } from './calls.ts';
 import { checkPlugins } from './check.ts';
@@ -14,7 +14,7 @@ import { newPlugin } from './new-plugin.ts';
 interface Action {
   usage: string;
   summary: string;
-  run(context: CommandContext, given: Given): Promise<number>;
+  run(context: CommandContext, given: CommandArguments): Promise<number>;
 }
 
 const ACTIONS: Readonly<Record<string, Action>> = {
@@ -67,7 +67,7 @@ export const pluginCommand: Command = {
   ],
   flags: ['get'],
   options: ['route', 'url', 'key', 'calls', 'parallel'],
-  arguments: { least: 1, most: 3 },
+  arguments: { min: 1, max: 3 },
   async run(context, { values: [name = '', ...values], flags, options }) {
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (action === undefined) {
@@ -88,7 +88,7 @@ const RESOLVE_KIT = new URL('../testing/resolve-kit.ts', import.meta.url).href;
 const ENDINGS = '{ts,mts,js,mjs}';
 
 /** `plugin test`: runs the tests beside plugins, with the service's Node, in the real sandbox. */
-export async function testPlugins(context: CommandContext, { values: [id] }: Given): Promise<number> {
+export async function testPlugins(context: CommandContext, { values: [id] }: CommandArguments): Promise<number> {
   const { PLUGINS_DIR } = await environmentOf(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
   const patterns =

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ApiClient } from '../../client/client.ts';
-import type { CommandContext, Given } from '../command.ts';
+import type { CommandArguments, CommandContext } from '../command.ts';
 import { environmentOf } from '../settings.ts';
 
 /** The options of every command that calls a server. */
@@ -12,7 +12,7 @@ export const REMOTE_HELP =
   'The server is that of ISOLAYER_URL with the key of ISOLAYER_KEY, or of --url and --key, or this folder’s. --json is for programs.';
 
 /** Returns a client for the server that is named in the options or environment, or for this folder's own. */
-export async function clientOf(context: CommandContext, { options }: Given): Promise<ApiClient> {
+export async function clientOf(context: CommandContext, { options }: CommandArguments): Promise<ApiClient> {
   const named = options.get('url') ?? context.env['ISOLAYER_URL'];
   const key = options.get('key') ?? context.env['ISOLAYER_KEY'];
   const own = named === undefined || key === undefined ? await ownServer(context) : undefined;

@@ -3,10 +3,10 @@ import type { Operations, Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
 import { eventName, priceOf } from '../../client/format.ts';
 import { findTransactions } from '../../client/lists.ts';
-import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
+import { type Command, type CommandArguments, type CommandContext, WrongUsage } from '../command.ts';
 import { clientOf, itemLines, jsonLine, plain, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
-type Action = (client: ApiClient, context: CommandContext, given: Given) => Promise<number>;
+type Action = (client: ApiClient, context: CommandContext, given: CommandArguments) => Promise<number>;
 
 type Transaction = Operations['getTransaction']['answer']['data'];
 
@@ -26,7 +26,7 @@ export const txCommand: Command = {
   ],
   flags: ['json', 'wait'],
   options: [...REMOTE_OPTIONS, 'status', 'page'],
-  arguments: { least: 2, most: 3 },
+  arguments: { min: 2, max: 3 },
   async run(context, given) {
     const [name = '', , id] = given.values;
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -37,7 +37,11 @@ export const txCommand: Command = {
   },
 };
 
-async function list(client: ApiClient, { say }: CommandContext, { values: [, relayer = ''], flags, options }: Given) {
+async function list(
+  client: ApiClient,
+  { say }: CommandContext,
+  { values: [, relayer = ''], flags, options }: CommandArguments,
+) {
   const filter = Object.fromEntries([...options].filter(([name]) => name === 'status' || name === 'page'));
   const { data } = await client.call('listTransactions', { path: { id: relayer }, query: { per_page: 50, ...filter } });
   const row = (one: Transaction) => {
@@ -50,7 +54,7 @@ async function list(client: ApiClient, { say }: CommandContext, { values: [, rel
   return 0;
 }
 
-async function show(client: ApiClient, { say, complain }: CommandContext, given: Given) {
+async function show(client: ApiClient, { say, complain }: CommandContext, given: CommandArguments) {
   const { flags } = given;
   const path = await pathOf(client, given);
   // Progress goes to standard error, because the answer may be read by a program.
@@ -67,7 +71,7 @@ async function show(client: ApiClient, { say, complain }: CommandContext, given:
   return flags.has('wait') && status !== 'confirmed' ? 1 : 0;
 }
 
-async function cancel(client: ApiClient, { say }: CommandContext, given: Given) {
+async function cancel(client: ApiClient, { say }: CommandContext, given: CommandArguments) {
   const { data } = await client.call('cancelTransaction', { path: await pathOf(client, given) });
   say(given.flags.has('json') ? jsonLine(data) : `${data.id} is to be canceled; it is ${data.status} now`);
   return 0;
@@ -77,7 +81,7 @@ async function cancel(client: ApiClient, { say }: CommandContext, given: Given) 
  * Finds the transaction that the arguments name.
  * @throws ApiError of status 404 when there is none, Error when there are several
  */
-async function pathOf(client: ApiClient, { values: [, first = '', second] }: Given) {
+async function pathOf(client: ApiClient, { values: [, first = '', second] }: CommandArguments) {
   const text = second ?? first;
   const found = await findTransactions(client, text, second === undefined ? undefined : [first]);
   const [one] = found;

@@ -1,7 +1,7 @@
 import type { Operations, Schemas } from '../../client/api.ts';
 import type { ApiClient } from '../../client/client.ts';
 import { allOf } from '../../client/lists.ts';
-import { type Command, type CommandContext, type Given, WrongUsage } from '../command.ts';
+import { type Command, type CommandArguments, type CommandContext, WrongUsage } from '../command.ts';
 import { clientOf, itemLines, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
@@ -18,7 +18,7 @@ export const webhooksCommand: Command = {
   ],
   flags: ['json'],
   options: [...REMOTE_OPTIONS, 'state'],
-  arguments: { least: 0, most: 3 },
+  arguments: { min: 0, max: 3 },
   async run(context, given) {
     const [first, id, deliveryId] = given.values;
     const isAgain = first === 'redeliver' && deliveryId !== undefined;
@@ -36,7 +36,7 @@ export const webhooksCommand: Command = {
   },
 };
 
-async function list(client: ApiClient, context: CommandContext, given: Given) {
+async function list(client: ApiClient, context: CommandContext, given: CommandArguments) {
   const all = await allOf((query) => client.call('listNotifications', { query }));
   return print(context, given, all, ['ID', 'SIGNED', 'ADDRESS'], ({ id, has_signing_key: isSigned, url }) => [
     ...[id, isSigned ? 'yes' : 'no', url],
@@ -46,7 +46,7 @@ async function list(client: ApiClient, context: CommandContext, given: Given) {
 async function redeliver(
   client: ApiClient,
   { say }: CommandContext,
-  { flags }: Given,
+  { flags }: CommandArguments,
   path: { id: string; deliveryId: string },
 ) {
   const { data } = await client.call('redeliver', { path });
@@ -61,7 +61,7 @@ function rowOf(one: Schemas['Delivery']): string[] {
 
 function print<Item>(
   { say }: CommandContext,
-  { flags }: Given,
+  { flags }: CommandArguments,
   items: readonly Item[],
   heads: readonly string[],
   row: (item: Item) => string[],
