@@ -33,14 +33,14 @@ export async function figureOrNothing<T>(
   others?: Pick<RpcClient, 'onOthers'>,
 ): Promise<T | undefined> {
   const ask = (one: ReadOne) => one(method, params, parse, { advice: cost });
-  const told = await inTime(ADVICE_MS, ask(read).catch(nothing));
-  if (told !== undefined || others === undefined) return told;
+  const answer = await inTime(ADVICE_MS, ask(read).catch(nothing));
+  if (answer !== undefined || others === undefined) return answer;
   const [other] = await answersInTime(others.onOthers(read, ask), { withinMs: ADVICE_MS, isEnough: () => true });
   return other;
 }
 
 /** Reads a field that is only shown. Null if it is absent or cannot be read. */
-export function shownOrNull<T>(value: Json | undefined, parse: (value: Json | undefined) => T): T | null {
+export function parseOrNull<T>(value: Json | undefined, parse: (value: Json | undefined) => T): T | null {
   try {
     return parse(value);
   } catch {

@@ -120,12 +120,12 @@ export interface HistoryQuestion {
 }
 
 /**
- * `whole`: `found` are all transactions that the question is about. `waiting`: some are not in a block yet, or an
- * endpoint lags; ask again soon. `untold`: the endpoints cannot show all.
+ * `complete`: `found` are all transactions that the question is about. `waiting`: some are not in a block yet, or an
+ * endpoint lags; ask again soon. `unproved`: the endpoints cannot show all.
  */
 export type HistoryAnswer = { found: readonly PastTransaction[] } & (
-  | { kind: 'whole' }
-  | { kind: 'waiting' | 'untold'; reason: string }
+  | { kind: 'complete' }
+  | { kind: 'waiting' | 'unproved'; reason: string }
 );
 
 /** A transaction of the account that is in a block and unknown to the store. */
@@ -258,9 +258,9 @@ export interface SignedBytes {
 }
 
 /** The outcome of an offer. `by` names the endpoint that decided it, if a single one did. */
-export type BroadcastOutcome = BroadcastWord & { by?: string };
+export type BroadcastOutcome = BroadcastVerdict & { by?: string };
 
-type BroadcastWord =
+type BroadcastVerdict =
   /** A node has these very bytes. */
   | { kind: 'accepted' }
   /** The anchor is already used in a block; look for what used it. */

@@ -21,7 +21,7 @@ export interface Chain extends ChainFamily {
   /** The unit of balances, as the balance endpoint names it. */
   readonly unit: string;
   /** How clients see the sequence of an account. Absent in a family whose accounts have none. */
-  readonly counter?: Counter;
+  readonly sequence?: SequenceView;
   readonly description: ChainDescription;
 
   readonly pace: Pace;
@@ -76,7 +76,7 @@ export interface Chain extends ChainFamily {
    * Returns fields with the same meaning and price whose signed bytes differ. Otherwise two equal payments in one block
    * would become one.
    */
-  vary(fields: JsonObject): JsonObject;
+  withDistinctBytes(fields: JsonObject): JsonObject;
   /**
    * What the next attempt has to know of the fields of the last one, when a transaction is signed anew. Absent: nothing.
    */
@@ -138,7 +138,7 @@ export interface Deployments {
 }
 
 /** The sequence of an account, as clients meet it. */
-export interface Counter {
+export interface SequenceView {
   /** The name in texts, for instance `nonce`. */
   name: string;
   /** Whether clients see the last used sequence. Absent: they see the next one. */
@@ -184,13 +184,13 @@ export interface ChainSpending extends SpendingForms {
 }
 
 /** The schema of a body that clients send, with an example. */
-export interface DescribedBody {
+export interface BodyDescription {
   schema: z.ZodType;
   example: JsonObject;
 }
 
 /** What one of the signing endpoints takes and answers in a family. */
-export interface DescribedSigning extends DescribedBody {
+export interface SigningDescription extends BodyDescription {
   /** What is signed, and which rules hold; begins with the family's name. */
   text: string;
   answer: z.ZodType;
@@ -203,18 +203,18 @@ export interface ChainDescription {
   /** Some of the family's policies, as an update sends them. */
   policies: JsonObject;
   /** The body of a send. */
-  request?: DescribedBody;
+  request?: BodyDescription;
   /** A transaction as answers show it. */
   transaction?: z.ZodType;
   signing: {
-    message?: Omit<DescribedSigning, 'schema' | 'example'>;
-    typedData?: DescribedSigning;
-    transaction?: DescribedSigning;
+    message?: Omit<SigningDescription, 'schema' | 'example'>;
+    typedData?: SigningDescription;
+    transaction?: SigningDescription;
   };
   /**
    * The sponsored endpoints, where users pay for having the relayer pay: the body, the quote and the built transaction.
    */
-  sponsorship?: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  sponsorship?: BodyDescription & { quote: z.ZodType; built: z.ZodType };
   /** The answers, in the reference's words, to requests for a part that the family does not have. */
   refusals?: Partial<Record<'message' | 'typedData' | 'sponsorship', string>>;
   /** Describes the family's own JSON-RPC methods; begins with the family's name. */

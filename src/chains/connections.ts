@@ -19,22 +19,22 @@ import type { ChainClient } from './chain-client.ts';
 /** The live side of the networks: one client for each network and set of endpoints, made when first needed. */
 export interface ChainConnections {
   /** @throws AppError `PROVIDER_FAILED` when the relayer's network is not known */
-  clientOf(relayer: Served): ChainClient;
+  clientOf(relayer: RelayerEndpoints): ChainClient;
   close(): Promise<void>;
 }
 
 /** What serves a relayer: its network and endpoints. */
-export type Served = Pick<Relayer, 'networkType' | 'network' | 'customRpcUrls'>;
+export type RelayerEndpoints = Pick<Relayer, 'networkType' | 'network' | 'customRpcUrls'>;
 
 /** How endpoints have answered so far, whoever asked them. */
 export interface Contacts {
   /** Undefined until something asks the relayer's endpoints. */
-  contactOf(relayer: Served): Readonly<Contact> | undefined;
+  contactOf(relayer: RelayerEndpoints): Readonly<Contact> | undefined;
   /**
    * Calls `listener` when the last result of every endpoint of some relayers was trouble, and when one of these
    * endpoints serves again. `concerns` tells which relayers are affected. Returns a function that ends the calls.
    */
-  onContact(listener: (concerns: (relayer: Served) => boolean) => void): () => void;
+  onContact(listener: (concerns: (relayer: RelayerEndpoints) => boolean) => void): () => void;
 }
 
 /** For connections of which nothing is known. */
@@ -67,7 +67,7 @@ export interface WatchedConnections extends ChainConnections, Contacts {
   endpoints(): (EndpointStatus & { network: string })[];
 }
 
-interface Connected {
+interface Connection {
   /** The client of the network's endpoints. */
   rpc: WatchedRpcClient;
   /** It, and the clients of the network's relays. */
@@ -79,22 +79,22 @@ interface Connected {
 /** Connects to networks when they are first needed, all over one pool of HTTP connections. */
 export function createConnections(parts: ConnectionParts): WatchedConnections {
   const { networks, chains, http, market, deployments, clock, random, settings, onRpcCall, onEndpoint } = parts;
-  const clients = new Map<string, Connected>();
-  const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
+  const clients = new Map<string, Connection>();
+  const listeners = new Set<(concerns: (relayer: RelayerEndpoints) => boolean) => void>();
 
-  function urlsOf({ networkType, network, customRpcUrls }: Served): readonly RpcUrl[] {
+  function urlsOf({ networkType, network, customRpcUrls }: RelayerEndpoints): readonly RpcUrl[] {
     const declared = networks.find(networkType, network)?.rpcUrls ?? [];
     return customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared;
   }
 
   /** Relayers with the same key share a client. */
-  function keyOf(relayer: Served): string {
+  function keyOf(relayer: RelayerEndpoints): string {
     const { networkType, network } = relayer;
     const settings = networks.find(networkType, network)?.settings;
     return JSON.stringify([networkType, network, settings, urlsOf(relayer).map(({ url, weight }) => [url, weight])]);
   }
 
-  function connect(chain: Chain, network: Network, key: string): Connected {
+  function connect(chain: Chain, network: Network, key: string): Connection {
     const onCall = onRpcCall && ((report: RpcCallReport) => onRpcCall(network, report));
     const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
     const open = (endpoints: readonly RpcUrl[], onContact?: () => void) =>

@@ -7,11 +7,11 @@ import type { BroadcastOutcome } from './chain-client.ts';
 export interface Verdict {
   outcome: BroadcastOutcome;
   /** Whether a node looked at the bytes and answered about them. Otherwise it has no say in what becomes of them. */
-  isWord: boolean;
+  hasJudged: boolean;
 }
 
 /** How a family's nodes are given signed bytes, and how their answers are read. */
-export interface Taking {
+export interface OfferMethod {
   method: string;
   params(attempt: Attempt): Json;
   /** Whether the answer names these very bytes. */
@@ -34,31 +34,32 @@ const MAX_OPINIONS = 32;
  */
 export async function offerBytes(
   rpc: RpcClient,
-  taking: Taking,
+  offerMethod: OfferMethod,
   attempts: readonly Attempt[],
 ): Promise<BroadcastOutcome[]> {
   if (attempts.length === 0) return [];
   const areSeveral = rpc.endpointCount > 1;
   const isStale = ({ acceptedAt }: Attempt) => areSeveral && acceptedAt !== null;
-  const outcomes = await offerAll(rpc, taking, attempts, { elsewhere: attempts.some(isStale) });
+  const outcomes = await offerAll(rpc, offerMethod, attempts, { elsewhere: attempts.some(isStale) });
   // An endpoint that stopped answering in the middle is not preferred any more. The remaining attempts go to another
   // endpoint, or once more to the same one.
-  const unheard = attempts.filter((_attempt, index) => outcomes[index]?.kind === 'unknown');
-  if (unheard.length > 1) {
-    const again = await offerAll(rpc, taking, unheard);
-    for (const [index, attempt] of unheard.entries()) outcomes[attempts.indexOf(attempt)] = again[index] ?? NOBODY;
+  const unanswered = attempts.filter((_attempt, index) => outcomes[index]?.kind === 'unknown');
+  if (unanswered.length > 1) {
+    const again = await offerAll(rpc, offerMethod, unanswered);
+    for (const [index, attempt] of unanswered.entries())
+      outcomes[attempts.indexOf(attempt)] = again[index] ?? NO_ENDPOINT;
   }
 
-  const toAsk = [...attempts.entries()]
+  const doubtful = [...attempts.entries()]
     .filter(([index, attempt]) => isStale(attempt) || isDoubtful(outcomes[index], areSeveral))
     .map(([index]) => index);
-  const [lowest, ...others] = toAsk.slice(0, MAX_OPINIONS);
+  const [lowest, ...others] = doubtful.slice(0, MAX_OPINIONS);
   if (lowest === undefined) return outcomes;
   const ask = async (indexes: readonly number[]) => {
     const asked = indexes.map((index) => attempts[index]).filter((attempt) => attempt !== undefined);
-    const opinions = await everyonesOpinion(rpc, taking, asked);
+    const opinions = await everyonesOpinion(rpc, offerMethod, asked);
     for (const [place, index] of indexes.entries()) {
-      if (outcomes[index]?.kind !== 'accepted') outcomes[index] = opinions[place] ?? NOBODY;
+      if (outcomes[index]?.kind !== 'accepted') outcomes[index] = opinions[place] ?? NO_ENDPOINT;
     }
   };
   // If the endpoints have no time for the lowest attempt, they have none for the others. Unanswered others are skipped:
@@ -68,25 +69,25 @@ export async function offerBytes(
   const worth = others.filter((index) => hasTime || !isSilence(outcomes[index]));
   if (worth.length > 0) await ask(worth);
   const isAsked = new Set([lowest, ...worth]);
-  return outcomes.map((outcome, index) => (isAsked.has(index) ? outcome : asOneWord(outcome, areSeveral)));
+  return outcomes.map((outcome, index) => (isAsked.has(index) ? outcome : asSingleOpinion(outcome, areSeveral)));
 }
 
 async function offerAll(
   rpc: RpcClient,
-  taking: Taking,
+  offerMethod: OfferMethod,
   attempts: readonly Attempt[],
   options: OfferOptions = {},
 ): Promise<BroadcastOutcome[]> {
-  const params = attempts.map((attempt) => taking.params(attempt));
-  const answers = await rpc.offerAll(taking.method, params, options);
-  return attempts.map((attempt, index) => answerTo(taking, attempt, answers[index]).outcome);
+  const params = attempts.map((attempt) => offerMethod.params(attempt));
+  const answers = await rpc.offerAll(offerMethod.method, params, options);
+  return attempts.map((attempt, index) => answerTo(offerMethod, attempt, answers[index]).outcome);
 }
 
 /**
  * Turns one endpoint's outcome into `unknown` where only the word of all endpoints counts: for a refusal, and, if there
  * are several endpoints, for an outcome that costs money.
  */
-function asOneWord(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
+function asSingleOpinion(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
   const { kind } = outcome;
   const costs = areSeveral && (kind === 'fee-too-low' || kind === 'underpriced');
   if (kind === 'unknown') return { ...outcome, isClear: false };
@@ -126,28 +127,28 @@ const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
   'refused',
 ];
 
-const NOBODY: BroadcastOutcome = { kind: 'unknown', reason: 'no RPC endpoint is switched on' };
+const NO_ENDPOINT: BroadcastOutcome = { kind: 'unknown', reason: 'no RPC endpoint is switched on' };
 
 /** Offers signed bytes to every endpoint of several clients, each by its own method. The weightiest outcome counts. */
 export async function offerToEach(
-  ways: readonly { rpc: RpcClient; taking: Taking }[],
+  ways: readonly { rpc: RpcClient; offerMethod: OfferMethod }[],
   attempts: readonly Attempt[],
 ): Promise<BroadcastOutcome[]> {
-  const told = await Promise.all(ways.map(({ rpc, taking }) => everyonesOpinion(rpc, taking, attempts)));
+  const told = await Promise.all(ways.map(({ rpc, offerMethod }) => everyonesOpinion(rpc, offerMethod, attempts)));
   return attempts.map((_attempt, index) => {
-    const outcomes = told.map((row) => row[index] ?? NOBODY);
-    return BY_WEIGHT.flatMap((kind) => outcomes.find((outcome) => outcome.kind === kind) ?? [])[0] ?? NOBODY;
+    const outcomes = told.map((row) => row[index] ?? NO_ENDPOINT);
+    return BY_WEIGHT.flatMap((kind) => outcomes.find((outcome) => outcome.kind === kind) ?? [])[0] ?? NO_ENDPOINT;
   });
 }
 
 async function everyonesOpinion(
   rpc: RpcClient,
-  taking: Taking,
+  offerMethod: OfferMethod,
   attempts: readonly Attempt[],
 ): Promise<BroadcastOutcome[]> {
-  const params = attempts.map((attempt) => taking.params(attempt));
-  const rows = (await rpc.offerEach(taking.method, params)).map((answers) =>
-    attempts.map((attempt, index) => answerTo(taking, attempt, answers[index])),
+  const params = attempts.map((attempt) => offerMethod.params(attempt));
+  const rows = (await rpc.offerEach(offerMethod.method, params)).map((answers) =>
+    attempts.map((attempt, index) => answerTo(offerMethod, attempt, answers[index])),
   );
   // An endpoint that took an attempt which no node had taken before gets the next offers. The others turned it away.
   const news = attempts.findIndex(({ acceptedAt }) => acceptedAt === null);
@@ -157,7 +158,7 @@ async function everyonesOpinion(
 }
 
 function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
-  const words = verdicts.filter(({ isWord }) => isWord);
+  const words = verdicts.filter(({ hasJudged }) => hasJudged);
   const found = BY_WEIGHT.map((kind) => words.filter(({ outcome }) => outcome.kind === kind)).find(
     (some) => some.length > 0,
   );
@@ -172,24 +173,24 @@ function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
   // No endpoint gave its word on the bytes. `unknown` counts first: that endpoint may have the bytes, although the
   // others turned them away.
   const silent = verdicts.map(({ outcome }) => outcome);
-  return silent.find(({ kind }) => kind === 'unknown') ?? silent[0] ?? NOBODY;
+  return silent.find(({ kind }) => kind === 'unknown') ?? silent[0] ?? NO_ENDPOINT;
 }
 
-function answerTo(taking: Taking, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
-  const { outcome, isWord } = wordOf(taking, attempt, answer);
-  return { outcome: { ...outcome, ...(answer?.endpoint !== undefined && { by: answer.endpoint }) }, isWord };
+function answerTo(offerMethod: OfferMethod, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
+  const { outcome, hasJudged } = verdictOf(offerMethod, attempt, answer);
+  return { outcome: { ...outcome, ...(answer?.endpoint !== undefined && { by: answer.endpoint }) }, hasJudged };
 }
 
-function wordOf(taking: Taking, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
-  if (answer === undefined) return { outcome: { kind: 'unknown', reason: 'no answer' }, isWord: false };
+function verdictOf(offerMethod: OfferMethod, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
+  if (answer === undefined) return { outcome: { kind: 'unknown', reason: 'no answer' }, hasJudged: false };
   if (answer.status === 'fulfilled') {
-    const refusal = taking.refusal?.(answer.value, attempt);
+    const refusal = offerMethod.refusal?.(answer.value, attempt);
     if (refusal !== undefined) return refusal;
     const reason = 'the node answered with another hash than that of the bytes';
-    const isOurs = taking.isOurs(answer.value, attempt);
-    return { outcome: isOurs ? { kind: 'accepted' } : { kind: 'unknown', reason }, isWord: true };
+    const isOurs = offerMethod.isOurs(answer.value, attempt);
+    return { outcome: isOurs ? { kind: 'accepted' } : { kind: 'unknown', reason }, hasJudged: true };
   }
   const error: unknown = answer.reason;
   if (!(error instanceof RpcError)) throw error;
-  return taking.failure(error);
+  return offerMethod.failure(error);
 }

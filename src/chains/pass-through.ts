@@ -48,8 +48,8 @@ export function readCall(body: unknown): ClientCall {
  */
 function describe({ kind, code, status, message, data }: RpcError): NonNullable<RpcOutcome['error']> {
   if (kind === 'node' && code !== undefined) {
-    const told = error(code, message, `RPC error occurred (code: ${code})`);
-    return data === undefined ? told : { ...told, data };
+    const shown = error(code, message, `RPC error occurred (code: ${code})`);
+    return data === undefined ? shown : { ...shown, data };
   }
   if (kind === 'timeout') {
     return error(-33_000, 'Request timeout', 'The request timed out. Please try again later');

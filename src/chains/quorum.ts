@@ -32,24 +32,24 @@ export async function answersInTime<T>(
   asked: readonly Promise<T>[],
   { withinMs = IN_TIME_MS, isEnough = () => false }: { withinMs?: number; isEnough?: (answer: T) => boolean } = {},
 ): Promise<T[]> {
-  const told: (readonly T[])[] = asked.map(() => []);
+  const answers: (readonly T[])[] = asked.map(() => []);
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const noted = asked.map(async (one, place) => {
     const answer = await one;
-    told[place] = [answer];
+    answers[place] = [answer];
     if (isEnough(answer)) resolve();
   });
   await inTime(withinMs, Promise.race([Promise.allSettled(noted), enough]));
-  return told.flatMap((one) => one);
+  return answers.flatMap((one) => one);
 }
 
 /** Which of two middle values counts. */
 export type Side = 'lower' | 'higher';
 
 /** The item with the middle value; undefined for an empty list. */
-export function middleBy<T>(told: readonly T[], side: Side, valueOf: (one: T) => bigint): T | undefined {
-  const ascending = told.toSorted((a, b) => (valueOf(a) < valueOf(b) ? -1 : 1));
-  return ascending[Math.floor((told.length - (side === 'lower' ? 1 : 0)) / 2)];
+export function middleBy<T>(answers: readonly T[], side: Side, valueOf: (one: T) => bigint): T | undefined {
+  const ascending = answers.toSorted((a, b) => (valueOf(a) < valueOf(b) ? -1 : 1));
+  return ascending[Math.floor((answers.length - (side === 'lower' ? 1 : 0)) / 2)];
 }
 
 /** The middle figure; undefined for an empty list. */
@@ -77,8 +77,8 @@ export async function balanceOfAll(
 ): Promise<bigint> {
   const one = rpc.onOne(ask);
   if (least === undefined) return one;
-  const told = await one.catch(() => undefined);
-  if (told !== undefined && told >= least) return told;
+  const answers = await one.catch(() => undefined);
+  if (answers !== undefined && answers >= least) return answers;
   return (await figureOfAll(rpc, ask, 'higher')) ?? one;
 }
 
@@ -89,22 +89,22 @@ export async function balanceOfAll(
 export type Opinion = 'same' | 'other' | 'none';
 
 /** Whether one endpoint's claim about a block may be called final, by the opinions of the others. */
-export function isBorneOut(others: readonly Opinion[]): boolean {
+export function isCorroborated(others: readonly Opinion[]): boolean {
   return others.includes('same') || !others.includes('other');
 }
 
 /**
  * Judges the claim that something will never happen, by the opinions of all endpoints, also of the one that made it.
  */
-export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'untold' {
+export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'unproved' {
   if (opinions.includes('other')) return 'denied';
-  return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'untold';
+  return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'unproved';
 }
 
 /** What one endpoint shows of an account's own transactions. `lack`: why that may not be all of them. */
 export interface HistoryLook {
   found: readonly PastTransaction[];
-  lack?: { kind: 'waiting' | 'untold'; reason: string };
+  lack?: { kind: 'waiting' | 'unproved'; reason: string };
 }
 
 /**
@@ -118,8 +118,8 @@ export function historyOfAll(looks: readonly HistoryLook[], endpointCount: numbe
     return { kind: 'waiting', found, reason: 'the endpoints show different transactions under one sequence' };
   }
   const lacks = looks.flatMap(({ lack }) => lack ?? []);
-  const whole = looks.length - lacks.length;
-  if (whole >= Math.min(endpointCount, 2)) return { kind: 'whole', found };
+  const complete = looks.length - lacks.length;
+  if (complete >= Math.min(endpointCount, 2)) return { kind: 'complete', found };
   const [lack = { kind: 'waiting', reason: 'too few endpoints have answered in time' } as const] = [
     ...lacks.filter(({ kind }) => kind === 'waiting'),
     ...lacks,
@@ -134,23 +134,23 @@ const REFUSED_ALONE_MS = 2_000;
  * Checks one endpoint's decision on a payment with the other endpoints, unless it is `ready`. A `ready` of any endpoint
  * counts. A refusal without a second refusal only parks the payment.
  */
-export async function unlessRefusedAlone<D extends { kind: string; reason?: string }>(
+export async function confirmRefusal<D extends { kind: string; reason?: string }>(
   decided: D,
   rpc: Pick<RpcClient, 'endpointCount' | 'onAll'>,
   decideOn: (read: ReadOne) => Promise<D>,
 ): Promise<D | ParkedPreparation> {
   if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
   const isReady = ({ kind }: D) => kind === 'ready';
-  const told = await answersInTime(rpc.onAll(decideOn), { isEnough: isReady });
-  const ready = told.find(isReady);
+  const answers = await answersInTime(rpc.onAll(decideOn), { isEnough: isReady });
+  const ready = answers.find(isReady);
   if (ready !== undefined) return ready;
-  const [refusal, second] = told.filter(({ kind }) => kind === 'refused');
+  const [refusal, second] = answers.filter(({ kind }) => kind === 'refused');
   if (refusal !== undefined && second !== undefined) return refusal;
-  return [decided, ...told].find(({ kind }) => kind !== 'refused') ?? refusedAlone(decided);
+  return [decided, ...answers].find(({ kind }) => kind !== 'refused') ?? parkRefusal(decided);
 }
 
 /** Parks a refused payment. It is asked about again until a second endpoint has a word on it. */
-export function refusedAlone({ reason = 'Refused' }: { reason?: string }): ParkedPreparation {
+export function parkRefusal({ reason = 'Refused' }: { reason?: string }): ParkedPreparation {
   return {
     kind: 'parked',
     reason: `${reason} (by one endpoint; the others are asked again)`,

@@ -23,9 +23,9 @@ const require = createRequire(import.meta.url);
 /** The chain families that the service knows. */
 export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
   const chains = [
-    whenNeeded(evm, () => (require('./evm/index.ts') as typeof evmCode).createEvmChain(clock)),
-    whenNeeded(solana, () => (require('./solana/index.ts') as typeof solanaCode).createSolanaChain()),
-    whenNeeded(stellar, () => (require('./stellar/index.ts') as typeof stellarCode).createStellarChain()),
+    lazyChain(evm, () => (require('./evm/index.ts') as typeof evmCode).createEvmChain(clock)),
+    lazyChain(solana, () => (require('./solana/index.ts') as typeof solanaCode).createSolanaChain()),
+    lazyChain(stellar, () => (require('./stellar/index.ts') as typeof stellarCode).createStellarChain()),
   ];
   return new Map(chains.map((chain) => [chain.type, chain]));
 }
@@ -71,16 +71,16 @@ export function ownKind(method: string): OwnMethod['kind'] | undefined {
  * Makes a chain that loads its code at the first access to a property beyond those of its family. A service that has
  * relayers of one family runs without the code of the others.
  */
-function whenNeeded(family: ChainFamily, load: () => Chain): Chain {
+function lazyChain(family: ChainFamily, load: () => Chain): Chain {
   let loaded: Chain | undefined;
-  const whole = (): Chain => {
+  const chain = (): Chain => {
     loaded ??= load();
     return loaded;
   };
   return new Proxy({} as Chain, {
-    get: (_chain, name) => Reflect.get(loaded ?? (name in family ? family : whole()), name),
-    has: (_chain, name) => name in whole(),
-    ownKeys: () => Reflect.ownKeys(whole()),
-    getOwnPropertyDescriptor: (_chain, name) => Reflect.getOwnPropertyDescriptor(whole(), name),
+    get: (_chain, name) => Reflect.get(loaded ?? (name in family ? family : chain()), name),
+    has: (_chain, name) => name in chain(),
+    ownKeys: () => Reflect.ownKeys(chain()),
+    getOwnPropertyDescriptor: (_chain, name) => Reflect.getOwnPropertyDescriptor(chain(), name),
   });
 }

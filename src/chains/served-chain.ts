@@ -36,7 +36,7 @@ export async function servedChain<T extends bigint | string>(
 ): Promise<T> {
   const { expected, onServed, params = [] } = question;
   const hosts = network.rpcUrls.filter(({ weight }) => weight > 0).map(({ url }) => new URL(url).host);
-  const told: { host: string; chain: T }[] = [];
+  const answered: { host: string; chain: T }[] = [];
   let reason = 'no endpoint is switched on';
   for (const [index, answer] of (await rpc.each(question.method, params)).entries()) {
     const host = String(hosts[index]);
@@ -45,15 +45,15 @@ export async function servedChain<T extends bigint | string>(
       reason = answer.status === 'rejected' ? messageOf(answer.reason) : `${host} has no ${question.what}`;
       continue;
     }
-    told.push({ host, chain });
+    answered.push({ host, chain });
     onServed(host, chain);
   }
-  const [first] = told;
+  const [first] = answered;
   if (first === undefined) throw providerFailed(network.name, reason);
 
   const right = expected ?? first.chain;
-  const stray = told.find(({ chain }) => chain !== right);
-  const isServed = told.some(({ chain }) => chain === right);
+  const stray = answered.find(({ chain }) => chain !== right);
+  const isServed = answered.some(({ chain }) => chain === right);
   if (stray === undefined || (expected !== null && isServed)) return right;
   throw providerFailed(network.name, `${stray.host} serves chain ${stray.chain}, not ${right}`);
 }

@@ -147,7 +147,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 
     async bySequence(relayerId, sequence) {
       const { chain } = await relayers.find(relayerId);
-      if (chain.counter?.isLookedUp !== true) throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
+      if (chain.sequence?.isLookedUp !== true) throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
       const transaction = await store.read.transactionBySequence(relayerId, sequence);
       if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: sequence.toString() });
       return chain.transactionView(transaction);

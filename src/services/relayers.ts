@@ -28,13 +28,13 @@ export function createRelayersService({ read, relayers, create, remove, update }
   /** Returns the lane's next sequence, from the chain and the store. Uses the store alone when no endpoint answers. */
   async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, ChainValue>> {
     const { relayer, chain, account } = access;
-    if (chain.counter === undefined) return {};
+    if (chain.sequence === undefined) return {};
     const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
     // The store is read first. A transaction that gets into a block in between is then counted by the chain.
     const known = lane === null ? null : await read.knownSequence(lane);
     const counted = await askChain(access, (client) => nextOf(client, relayer, identity));
     const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
-    const { statusKey, showsLast = false } = chain.counter;
+    const { statusKey, showsLast = false } = chain.sequence;
     return { [statusKey]: next === null ? counted : { value: showsLast ? next - 1n : next } };
   }
 

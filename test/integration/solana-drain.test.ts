@@ -7,7 +7,7 @@ import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } fr
 import t from 'tap';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import { dialect } from '../../src/chains/solana/dialect.ts';
-import { lossShown } from '../../src/chains/solana/guard/fee-payer.ts';
+import { lossFault } from '../../src/chains/solana/guard/fee-payer.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { simulate } from '../../src/chains/solana/provider.ts';
@@ -84,7 +84,7 @@ t.test('a trial shows what programs take among themselves', async (t) => {
     return rpc.onOne(async (read) => {
       const tried = await simulate(read, trial, { replacesBlockhash: false, after: [bound.payer] });
       t.equal(tried.error, null);
-      return lossShown(read, tried, BigInt(await connection.getBalance(payer.publicKey)), bound);
+      return lossFault(read, tried, BigInt(await connection.getBalance(payer.publicKey)), bound);
     });
   };
   const owner = anyone();

@@ -32,7 +32,7 @@ export class FakeFamily implements Chain {
   readonly type = 'evm';
   readonly curve = 'secp256k1';
   readonly unit = 'wei';
-  readonly counter = {
+  readonly sequence = {
     name: 'nonce',
     statusKey: 'nonce',
     description: 'Of the fake',
@@ -97,7 +97,7 @@ export class FakeFamily implements Chain {
     withoutRecipient: 'the creation of a contract',
   };
 
-  vary(fields: JsonObject): JsonObject {
+  withDistinctBytes(fields: JsonObject): JsonObject {
     return { ...fields, variation: Number(fields['variation'] ?? 0) + 1 };
   }
 

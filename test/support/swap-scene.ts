@@ -4,7 +4,7 @@ import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import type { Message } from '../../src/chains/solana/message/compiled-message.ts';
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/chains/solana/programs.ts';
-import type { Swapping } from '../../src/chains/solana/swap/plan.ts';
+import type { SwapContext } from '../../src/chains/solana/swap/plan.ts';
 import type { Stock } from '../../src/chains/solana/swap/stock.ts';
 import { associatedAccount } from '../../src/chains/solana/tokens/associated.ts';
 import { type Mint, readMint } from '../../src/chains/solana/tokens/mint.ts';
@@ -52,7 +52,7 @@ export function builtBy(...instructions: TransactionInstruction[]): WireTransact
 }
 
 /** A swap for 2,000,000 lamports, of which 1,980,000 have to arrive. */
-export function swappingOf(transaction: WireTransaction, over: Partial<Swapping> = {}): Swapping {
+export function swappingOf(transaction: WireTransaction, over: Partial<SwapContext> = {}): SwapContext {
   const policy = readPolicy(SWAP_POLICIES);
   if (policy.swaps === null) throw new Error('the policies have a swap');
   return {

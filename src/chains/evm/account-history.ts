@@ -9,7 +9,7 @@ import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-c
 import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
 import { normalAddress } from './address.ts';
 import { useOf } from './inclusion/nonce-use.ts';
-import { mapLimited, unsupported } from './inclusion/receipts.ts';
+import { mapLimited, undefinedIfRefused } from './inclusion/receipts.ts';
 import { blockNumber, blockTime, hasCode, toData, toQuantity, transactionCount, wholeBlock } from './provider.ts';
 import { readRequest, storedFields } from './schema.ts';
 import { shownSignature } from './signing.ts';
@@ -46,13 +46,13 @@ export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Pr
   const { sequences, account } = question;
   if (sequences === null) throw new TypeError('an EVM account has nonces');
   const { from, to } = sequences;
-  const asked: Asked = { account: normalAddress(account.address), from: from ?? 0n, to, since: question.since };
+  const range: NonceRange = { account: normalAddress(account.address), from: from ?? 0n, to, since: question.since };
   if (from !== null && to - from > MAX_TRANSACTIONS) {
     const reason = `it has sent ${to - from} transactions since the database's last one`;
-    return { kind: 'untold', found: [], reason };
+    return { kind: 'unproved', found: [], reason };
   }
   const looks = await answersInTime(
-    rpc.onAll((read) => lookOn(read, asked)),
+    rpc.onAll((read) => lookOn(read, range)),
     PATIENCE,
   );
   const answer = historyOfAll(looks, rpc.endpointCount);
@@ -65,7 +65,7 @@ function bySequence(one: PastTransaction, other: PastTransaction): number {
   return (sequenceOf(one.anchor) ?? 0n) < (sequenceOf(other.anchor) ?? 0n) ? -1 : 1;
 }
 
-interface Asked {
+interface NonceRange {
   /** In lower case. */
   account: string;
   from: bigint;
@@ -73,17 +73,17 @@ interface Asked {
   since: Timestamp;
 }
 
-interface Own {
+interface OwnTransaction {
   nonce: bigint;
   past: PastTransaction;
 }
 
-async function lookOn(read: ReadOne, asked: Asked): Promise<HistoryLook> {
-  const { account, from, to } = asked;
+async function lookOn(read: ReadOne, range: NonceRange): Promise<HistoryLook> {
+  const { account, from, to } = range;
   const head = await blockNumber(read);
   const count = await transactionCount(read, account, 'latest');
-  const low = await lastBlockBefore(read, asked.since - SLACK_MS, head);
-  const places = await blocksWithUses(read, asked, { low, head, count });
+  const low = await lastBlockBefore(read, range.since - SLACK_MS, head);
+  const places = await blocksWithUses(read, range, { low, head, count });
   if ('lack' in places) return { found: [], lack: places.lack };
   const found: PastTransaction[] = [];
   const used = new Set<bigint>();
@@ -99,7 +99,7 @@ async function lookOn(read: ReadOne, asked: Asked): Promise<HistoryLook> {
       if (one.nonce >= from && one.nonce < to) found.push(one.past);
     }
   });
-  if (!isSeen) return { found, lack: { kind: 'untold', reason: 'an endpoint does not show the blocks' } };
+  if (!isSeen) return { found, lack: { kind: 'unproved', reason: 'an endpoint does not show the blocks' } };
   const top = count < to ? count : to;
   const first = places.first ?? [...used].reduce((least, nonce) => (nonce < least ? nonce : least), top);
   const missing: bigint[] = [];
@@ -117,7 +117,7 @@ async function lookOn(read: ReadOne, asked: Asked): Promise<HistoryLook> {
 /** The last block that was made before a moment; -1 where there is none. */
 async function lastBlockBefore(read: ReadOne, moment: Timestamp, head: bigint): Promise<bigint> {
   for (let stride = 1n; head - stride >= 0n; stride *= 2n) {
-    const madeAt = await blockTime(read, head - stride).catch(unsupported);
+    const madeAt = await blockTime(read, head - stride).catch(undefinedIfRefused);
     if (madeAt == null || madeAt < moment) return head - stride;
   }
   return -1n;
@@ -147,12 +147,12 @@ interface Part {
  */
 async function blocksWithUses(
   read: ReadOne,
-  { account, from, to }: Asked,
+  { account, from, to }: NonceRange,
   { low, head, count }: Span,
 ): Promise<Places> {
   if (count <= from) return { blocks: [], first: count };
   if (head - low <= FEW_BLOCKS) return { blocks: upTo(low + 1n, head) };
-  const countAt = (block: bigint) => transactionCount(read, account, block).catch(unsupported);
+  const countAt = (block: bigint) => transactionCount(read, account, block).catch(undefinedIfRefused);
   // Steps back until a count shows that nothing before it matters.
   let lowest: Part = { low: head, high: head, before: count, after: count };
   for (let stride = 1n; lowest.before > from && lowest.low > low; stride *= 2n) {
@@ -164,7 +164,7 @@ async function blocksWithUses(
   const isReached = lowest.before <= from || lowest.low <= low;
   if (!isReached && lowest.low - low > MAX_BLOCKS) {
     const reason = `the endpoints have pruned the states of the last ${head - low} blocks, and that is too many to read`;
-    return { lack: { kind: 'untold', reason } };
+    return { lack: { kind: 'unproved', reason } };
   }
   const blocks = isReached ? [] : upTo(low + 1n, lowest.low);
   for (let parts = [lowest]; parts.length > 0; ) {
@@ -202,16 +202,16 @@ async function isUsedOtherwise(
   blocks: readonly bigint[],
 ): Promise<boolean> {
   for (const number of blocks) {
-    const block = await wholeBlock(read, number).catch(unsupported);
+    const block = await wholeBlock(read, number).catch(undefinedIfRefused);
     if (block != null && useOf(block, number, { account, sequence: nonce, hashes: [] }) !== undefined) return true;
   }
   const last = blocks.at(-1);
-  return last !== undefined && (await hasCode(read, account, last).catch(unsupported)) === true;
+  return last !== undefined && (await hasCode(read, account, last).catch(undefinedIfRefused)) === true;
 }
 
 /** The account's own transactions in a block; null where the node does not show the block. */
-async function ownIn(read: ReadOne, number: bigint, account: string): Promise<Own[] | null> {
-  if ((await wholeBlock(read, number).catch(unsupported)) == null) return null;
+async function ownIn(read: ReadOne, number: bigint, account: string): Promise<OwnTransaction[] | null> {
+  if ((await wholeBlock(read, number).catch(undefinedIfRefused)) == null) return null;
   return read(
     'eth_getBlockByNumber',
     [toQuantity(number), true],
@@ -230,7 +230,7 @@ async function ownIn(read: ReadOne, number: bigint, account: string): Promise<Ow
  * Reads a transaction and checks that the account has signed it.
  * @throws TypeError for one that it has not signed
  */
-function ownOf(shown: JsonObject, account: string): Own {
+function ownOf(shown: JsonObject, account: string): OwnTransaction {
   const text = (name: string) => {
     const value = shown[name];
     return typeof value === 'string' ? value : undefined;

@@ -3,12 +3,12 @@ import type { Json } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { offerBytes, offerToEach, type Taking } from '../offering.ts';
+import { type OfferMethod, offerBytes, offerToEach } from '../offering.ts';
 import { broadcastFailure } from './errors.ts';
 import { blockNumber, sentHash, toQuantity } from './provider.ts';
 import { readFields } from './schema.ts';
 
-const taking: Taking = {
+const publicOffer: OfferMethod = {
   method: 'eth_sendRawTransaction',
   params: ({ raw }) => [raw],
   isOurs: (answer, { hash }) => namesOurs(answer, hash),
@@ -16,7 +16,7 @@ const taking: Taking = {
 };
 
 /** Where transactions go: the public endpoints, and the relays for private ones, by their method. */
-export interface Ways {
+export interface BroadcastRoutes {
   rpc: RpcClient;
   relays: ReadonlyMap<string, RpcClient>;
 }
@@ -25,7 +25,10 @@ export interface Ways {
  * Offers signed transactions, lowest nonce first. Private ones go to every relay, and to public endpoints only once the
  * blocks are over after which their relayer's policy says so.
  */
-export async function broadcast({ rpc, relays }: Ways, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+export async function broadcast(
+  { rpc, relays }: BroadcastRoutes,
+  attempts: readonly Attempt[],
+): Promise<BroadcastOutcome[]> {
   if (!attempts.some((attempt) => privacyOf(attempt) !== undefined)) return broadcastPublicly(rpc, attempts);
   const head = await rpc.onOne(blockNumber);
   const isPublic = (attempt: Attempt) => {
@@ -36,12 +39,12 @@ export async function broadcast({ rpc, relays }: Ways, attempts: readonly Attemp
   };
   const [open, hidden] = [attempts.filter(isPublic), attempts.filter((attempt) => !isPublic(attempt))];
   const outcomes = new Map<Attempt, BroadcastOutcome | undefined>();
-  const note = (some: readonly Attempt[], told: readonly BroadcastOutcome[]) => {
-    for (const [index, attempt] of some.entries()) outcomes.set(attempt, told[index]);
+  const note = (some: readonly Attempt[], reported: readonly BroadcastOutcome[]) => {
+    for (const [index, attempt] of some.entries()) outcomes.set(attempt, reported[index]);
   };
   await Promise.all([
-    broadcastPublicly(rpc, open).then((told) => note(open, told)),
-    broadcastPrivately({ rpc, relays }, hidden, head).then((told) => note(hidden, told)),
+    broadcastPublicly(rpc, open).then((reported) => note(open, reported)),
+    broadcastPrivately({ rpc, relays }, hidden, head).then((reported) => note(hidden, reported)),
   ]);
   return attempts.map((attempt) => outcomes.get(attempt) ?? NO_RELAY);
 }
@@ -56,25 +59,25 @@ function privacyOf({ fields }: Attempt) {
 }
 
 async function broadcastPrivately(
-  { rpc, relays }: Ways,
+  { rpc, relays }: BroadcastRoutes,
   attempts: readonly Attempt[],
   head: bigint,
 ): Promise<BroadcastOutcome[]> {
   if (attempts.length === 0 || relays.size === 0) return attempts.map(() => NO_RELAY);
   const ways = [...relays].map(([method, relay]) => ({
     rpc: relay,
-    taking: method === 'eth_sendPrivateTransaction' ? takenPrivately(head) : taking,
+    offerMethod: method === 'eth_sendPrivateTransaction' ? privateOffer(head) : publicOffer,
   }));
-  return confirmed(rpc, attempts, await offerToEach(ways, attempts));
+  return lookedUpIfUnclear(rpc, attempts, await offerToEach(ways, attempts));
 }
 
 /**
  * The method of Flashbots, MEV-Share and MEV Blocker, with the last block that the relay should try. It gets a later one
  * whenever the bytes are offered again. Titan's builder answers 200 instead of the hash.
  */
-function takenPrivately(head: bigint): Taking {
+function privateOffer(head: bigint): OfferMethod {
   return {
-    ...taking,
+    ...publicOffer,
     method: 'eth_sendPrivateTransaction',
     params: (attempt) => {
       const blocks = BigInt(privacyOf(attempt)?.blocks ?? 1);
@@ -89,11 +92,11 @@ function takenPrivately(head: bigint): Taking {
  * each of them whether it has it all the same.
  */
 async function broadcastPublicly(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-  return confirmed(rpc, attempts, await offerBytes(rpc, taking, attempts));
+  return lookedUpIfUnclear(rpc, attempts, await offerBytes(rpc, publicOffer, attempts));
 }
 
 /** Asks every node whether it has the transactions of which nobody knows what the nodes' words mean. */
-function confirmed(
+function lookedUpIfUnclear(
   rpc: RpcClient,
   attempts: readonly Attempt[],
   outcomes: readonly BroadcastOutcome[],

@@ -6,10 +6,10 @@ import type { Observation, ObservedEntry } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
-import { type Finding, type Lost, trace } from './inclusion/displacement.ts';
-import { isNonsense, mapLimited, receiptsOf, unreadable, unsupported } from './inclusion/receipts.ts';
+import { type Finding, type LostTransaction, trace } from './inclusion/displacement.ts';
+import { isMalformed, mapLimited, nullIfUnreadable, receiptsOf, undefinedIfRefused } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
-import { type Claim, shownElsewhere } from './inclusion/second-endpoint.ts';
+import { type Claim, corroboratedClaims } from './inclusion/second-endpoint.ts';
 import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
 import { type EvmFields, readFields } from './schema.ts';
 
@@ -22,7 +22,7 @@ const NO_MERE_LAG = 1_000n;
 const REVERTS_AT_ONCE = 32;
 
 /** One transaction that is looked for. */
-interface Wanted extends Lost {
+interface TrackedTransaction extends LostTransaction {
   entry: ObservedEntry;
   /** The receipt with which it was last seen in a block, while it counts as being there. */
   seen: EvmFields['receipt'] | undefined;
@@ -31,7 +31,7 @@ interface Wanted extends Lost {
 /** The transactions that are looked for, and how. */
 interface Look {
   rpc: RpcClient;
-  wanted: readonly Wanted[];
+  tracked: readonly TrackedTransaction[];
   confirmations: bigint;
   /** The highest block in which a node has shown something lately. */
   floor: bigint;
@@ -65,7 +65,7 @@ export async function observe(
 ): Promise<Observation[]> {
   const look: Look = {
     rpc,
-    wanted: entries.map(asWanted),
+    tracked: entries.map(trackedOf),
     confirmations,
     floor: floor.height(),
     isLate: false,
@@ -84,7 +84,7 @@ export async function observe(
   const observations = await rpc.onOne(lookAbove(false)).catch((error: unknown) => {
     if (someLag) return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
     // A receipt that cannot be had or read must not keep the other transactions from being observed.
-    if (isNonsense(error) || isNodeError(error)) return rpc.onOne(lookAbove(true));
+    if (isMalformed(error) || isNodeError(error)) return rpc.onOne(lookAbove(true));
     throw error;
   });
   for (const one of observations) {
@@ -93,7 +93,7 @@ export async function observe(
   return observations;
 }
 
-function asWanted(entry: ObservedEntry): Wanted {
+function trackedOf(entry: ObservedEntry): TrackedTransaction {
   const { transaction, attempts } = entry;
   const fields = readFields(transaction.fields);
   const { receipt } = fields ?? {};
@@ -110,33 +110,38 @@ function asWanted(entry: ObservedEntry): Wanted {
 }
 
 async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => void): Promise<Observation[]> {
-  const { wanted, confirmations } = look;
+  const { tracked, confirmations } = look;
   const head = await blockNumber(read);
   checkHead(head);
-  const counts = await countsOf(read, wanted);
-  const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
-  const receipts = await receiptsOf(read, wanted.filter(isUsed), look.isTolerant === true ? unreadable : undefined);
+  const counts = await countsOf(read, tracked);
+  const isUsed = (one: TrackedTransaction) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
+  const receipts = await receiptsOf(
+    read,
+    tracked.filter(isUsed),
+    look.isTolerant === true ? nullIfUnreadable : undefined,
+  );
   const blockAt = blocksOn(read);
   const standings = await standingsOf(look, head, blockAt, receipts);
   for (const [one, standing] of standings) {
-    const receipt = standing === 'in' ? receiptAsSeen(one) : undefined;
+    const receipt = standing === 'in' ? lastSeenReceipt(one) : undefined;
     if (receipt !== undefined) receipts.set(one, receipt);
   }
   // Final cannot be undone. It depends on the height, and on the block being part of this very chain.
-  const mayBeDeep = (one: Wanted) => isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
-  const isHigh = wanted.some(mayBeDeep) && (await blockAt(head)) !== null;
+  const mayBeDeep = (one: TrackedTransaction) =>
+    isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
+  const isHigh = tracked.some(mayBeDeep) && (await blockAt(head)) !== null;
   // A node below the floor, or at another height than it says, proves nothing by a receipt that it does not show.
   const isWitness = isHigh && head >= look.floor;
-  const isLost = (one: Wanted) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'untold';
+  const isLost = (one: TrackedTransaction) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'unproved';
   const tracing = { rpc: look.rpc, read, confirmations, finalBlock: head - confirmations, search: look.search };
-  const findings = await trace(tracing, isWitness ? wanted.filter(isLost) : []);
+  const findings = await trace(tracing, isWitness ? tracked.filter(isLost) : []);
   for (const [one, finding] of findings) if (finding.kind === 'receipt') receipts.set(one, finding.receipt);
 
-  const isDeep = (one: Wanted) => receipts.has(one) && mayBeDeep(one);
-  const isInChain = async (one: Wanted, receipt: Receipt) =>
+  const isDeep = (one: TrackedTransaction) => receipts.has(one) && mayBeDeep(one);
+  const isInChain = async (one: TrackedTransaction, receipt: Receipt) =>
     isHigh && isDeep(one) && holds(await blockAt(receipt.blockNumber), receipt.blockHash, [receipt.transactionHash]);
   const deep = await filterLimited([...receipts], ([one, receipt]) => isInChain(one, receipt));
-  const finals = await shownElsewhere(
+  const finals = await corroboratedClaims(
     look.rpc,
     read,
     new Map(deep.map(([one, receipt]) => [one, asClaim(one, receipt)])),
@@ -144,12 +149,12 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   );
   const explained = await explain(read, receipts);
 
-  return wanted.map((one) => {
+  return tracked.map((one) => {
     const receipt = receipts.get(one);
     if (receipt !== undefined) return included(one, receipt, finals.has(one), explained.get(one));
     const standing = standings.get(one);
-    return standing === 'late' || (standing === 'untold' && isUsed(one))
-      ? asSeen(one)
+    return standing === 'late' || (standing === 'unproved' && isUsed(one))
+      ? lastSeen(one)
       : withoutReceipt(findings.get(one));
   });
 }
@@ -159,17 +164,17 @@ function withoutReceipt(finding: Finding | undefined): Observation {
   return finding?.kind === 'unproved' ? { kind: 'open', reason: finding.reason } : OPEN;
 }
 
-function asClaim({ account }: Wanted, receipt: Receipt): Claim {
+function asClaim({ account }: TrackedTransaction, receipt: Receipt): Claim {
   return { account, receipt };
 }
 
 async function filterLimited<T>(items: readonly T[], isWanted: (item: T) => Promise<boolean>): Promise<T[]> {
-  const wanted = await mapLimited(items, isWanted);
-  return items.filter((_item, index) => wanted[index] === true);
+  const tracked = await mapLimited(items, isWanted);
+  return items.filter((_item, index) => tracked[index] === true);
 }
 
-async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<string, bigint>> {
-  const signed = wanted.filter(({ hashes }) => hashes.length > 0);
+async function countsOf(read: ReadOne, tracked: readonly TrackedTransaction[]): Promise<Map<string, bigint>> {
+  const signed = tracked.filter(({ hashes }) => hashes.length > 0);
   const accounts = [...new Set(signed.map(({ account }) => account))];
   const counts = await Promise.all(accounts.map((account) => transactionCount(read, account, 'latest')));
   return new Map(accounts.map((account, index) => [account, counts[index] ?? 0n]));
@@ -181,7 +186,7 @@ type BlockAt = (block: bigint) => Promise<ShownBlock | null | undefined>;
 function blocksOn(read: ReadOne): BlockAt {
   const known = new Map<bigint, Promise<ShownBlock | null | undefined>>();
   return (block) => {
-    const shown = known.get(block) ?? shownBlock(read, block).catch(unsupported);
+    const shown = known.get(block) ?? shownBlock(read, block).catch(undefinedIfRefused);
     known.set(block, shown);
     return shown;
   };
@@ -197,30 +202,30 @@ function holds(block: ShownBlock | null | undefined, hash: string, transactions:
 /**
  * What a node's blocks say of a transaction that was seen in a block, and whose receipt the node does not show now.
  * `in`: the node has that very block, with the transaction. `out`: it has another block there, or one without the
- * transaction. `late`: it has not reached that block, and another node has. `untold`: it does not show the block, for
+ * transaction. `late`: it has not reached that block, and another node has. `unproved`: it does not show the block, for
  * instance because it is pruned.
  */
-type Standing = 'in' | 'out' | 'late' | 'untold';
+type Standing = 'in' | 'out' | 'late' | 'unproved';
 
 async function standingsOf(
   look: Look,
   head: bigint,
   blockAt: BlockAt,
-  receipts: ReadonlyMap<Wanted, Receipt>,
-): Promise<Map<Wanted, Standing>> {
-  const hidden = look.wanted.filter((one) => one.seen !== undefined && !receipts.has(one));
+  receipts: ReadonlyMap<TrackedTransaction, Receipt>,
+): Promise<Map<TrackedTransaction, Standing>> {
+  const hidden = look.tracked.filter((one) => one.seen !== undefined && !receipts.has(one));
   return new Map(await mapLimited(hidden, async (one) => [one, await standingOf(look, one, head, blockAt)] as const));
 }
 
 async function standingOf(
   { rpc, isLate }: Look,
-  { hashes, seen, seenIn = 0n }: Wanted,
+  { hashes, seen, seenIn = 0n }: TrackedTransaction,
   head: bigint,
   blockAt: BlockAt,
 ): Promise<Standing> {
   if (head >= seenIn) {
     const block = await blockAt(seenIn);
-    if (block == null) return 'untold';
+    if (block == null) return 'unproved';
     return holds(block, seen?.block_hash ?? '', hashes) ? 'in' : 'out';
   }
   if (isLate) return 'late';
@@ -232,7 +237,7 @@ async function standingOf(
  * The receipt from when the transaction was seen. Nodes may prune a receipt before the transaction is deep enough to be
  * final.
  */
-function receiptAsSeen({ entry, account, seen }: Wanted): Receipt | undefined {
+function lastSeenReceipt({ entry, account, seen }: TrackedTransaction): Receipt | undefined {
   const { hash } = entry.transaction;
   if (seen === undefined || hash === null) return undefined;
   return {
@@ -256,7 +261,10 @@ function isAtLeast(answer: Json, block: bigint): boolean {
 }
 
 /** The causes of the failed transactions. Each cause is asked for once per block that shows the failure. */
-async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): Promise<Map<Wanted, Revert>> {
+async function explain(
+  read: ReadOne,
+  receipts: ReadonlyMap<TrackedTransaction, Receipt>,
+): Promise<Map<TrackedTransaction, Revert>> {
   const news = [...receipts].filter(([one, receipt]) => receipt.succeeded === false && !knownRevert(one, receipt));
   const asked = news.filter(([one, receipt]) => isCauseAsked(one, requestOf(one, receipt)));
   const reverts = await Promise.all(
@@ -272,30 +280,38 @@ async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): P
 /**
  * Whether to ask for the cause: if the policy allows it, or if the request brings the contract's errors to read it by.
  */
-function isCauseAsked({ entry }: Wanted, request: JsonObject): boolean {
+function isCauseAsked({ entry }: TrackedTransaction, request: JsonObject): boolean {
   return readPolicy(entry.account.policies).includesRevertData || request['abi'] !== undefined;
 }
 
 /** The request of the attempt that is in the block. */
-function requestOf(one: Wanted, receipt: Receipt): JsonObject {
+function requestOf(one: TrackedTransaction, receipt: Receipt): JsonObject {
   return attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
 }
 
-function knownRevert({ entry }: Wanted, { blockHash }: Receipt): Revert | undefined {
+function knownRevert({ entry }: TrackedTransaction, { blockHash }: Receipt): Revert | undefined {
   const { block_hash, revert_reason: reason, revert_data: data } = readFields(entry.transaction.fields)?.receipt ?? {};
   return block_hash === blockHash && reason !== undefined ? { reason, data: data ?? null } : undefined;
 }
 
-function attemptOf({ entry }: Wanted, { transactionHash }: Receipt): ObservedEntry['attempts'][number] | undefined {
+function attemptOf(
+  { entry }: TrackedTransaction,
+  { transactionHash }: Receipt,
+): ObservedEntry['attempts'][number] | undefined {
   return entry.attempts.find(({ hash }) => hash.toLowerCase() === transactionHash);
 }
 
 /** The fields of the attempt that is in the block. */
-function fieldsOf(one: Wanted, receipt: Receipt): EvmFields | undefined {
+function fieldsOf(one: TrackedTransaction, receipt: Receipt): EvmFields | undefined {
   return readFields(attemptOf(one, receipt)?.fields ?? {}) ?? readFields(one.entry.transaction.fields);
 }
 
-function included(one: Wanted, receipt: Receipt, final: boolean, explained: Revert | undefined): Observation {
+function included(
+  one: TrackedTransaction,
+  receipt: Receipt,
+  final: boolean,
+  explained: Revert | undefined,
+): Observation {
   const fields = fieldsOf(one, receipt);
   const succeeded = receipt.succeeded ?? !usedUp(receipt, fields);
   const revert = succeeded ? undefined : (explained ?? knownRevert(one, receipt));
@@ -328,7 +344,7 @@ function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
 }
 
 /** The transaction as it was last seen. A node that is behind can neither confirm nor deny that. */
-function asSeen({ entry, seen }: Wanted): Observation {
+function lastSeen({ entry, seen }: TrackedTransaction): Observation {
   const { hash, fields } = entry.transaction;
   if (hash === null || seen === undefined) return OPEN;
   const { succeeded, revert_reason: reason = REVERTED } = seen;

@@ -187,8 +187,8 @@ export function broadcastFailure(error: RpcError): Verdict {
   // The endpoint turned the request away without reading it. After any other failure without an answer, it may have
   // read it.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429))
-    return { outcome: { kind: 'busy', reason }, isWord: false };
-  if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, isWord: false };
+    return { outcome: { kind: 'busy', reason }, hasJudged: false };
+  if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, hasJudged: false };
   for (const text of textsOf(error)) {
     const kind = meaningOf(text);
     if (kind !== 'unknown') return verdict(kind, printable(text, MAX_REASON));
@@ -197,7 +197,7 @@ export function broadcastFailure(error: RpcError): Verdict {
   // Trouble of the node is told from words about the bytes, as far as gateways' texts are known, wherever they stand.
   const isPermanent = (text: string) => judgeFailure(withText(error, text), dialect).meaning === 'permanent';
   const isClear = textsOf(error).every(isPermanent);
-  return { outcome: { kind: 'unknown', reason, isClear }, isWord: true };
+  return { outcome: { kind: 'unknown', reason, isClear }, hasJudged: true };
 }
 
 /**
@@ -213,10 +213,10 @@ export function estimateFailure(error: RpcError): 'fails' | 'unfunded' | undefin
 }
 
 function verdict(meaning: Meaning, reason: string): Verdict {
-  if (meaning === 'accepted') return { outcome: { kind: 'accepted' }, isWord: true };
-  if (meaning === 'absent') return { outcome: { kind: 'busy', reason }, isWord: false };
+  if (meaning === 'accepted') return { outcome: { kind: 'accepted' }, hasJudged: true };
+  if (meaning === 'absent') return { outcome: { kind: 'busy', reason }, hasJudged: false };
   const isFigure = meaning === 'refused' && gasRefusal(reason) !== undefined;
-  return { outcome: isFigure ? { kind: 'refused', reason, isFigure } : { kind: meaning, reason }, isWord: true };
+  return { outcome: isFigure ? { kind: 'refused', reason, isFigure } : { kind: meaning, reason }, hasJudged: true };
 }
 
 /** The node's own text, then those of the errors that a gateway or a framework wrapped in it. */
@@ -226,8 +226,8 @@ function textsOf({ message, data }: RpcError): string[] {
   for (let depth = 0; depth < 4; depth += 1) {
     if (typeof inner === 'string') texts.push(inner);
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) break;
-    const said: Json | undefined = inner['message'];
-    if (typeof said === 'string') texts.push(said);
+    const message: Json | undefined = inner['message'];
+    if (typeof message === 'string') texts.push(message);
     inner = inner['data'] ?? inner['originalError'] ?? inner['error'];
   }
   return texts.map((text) => text.slice(0, MAX_TEXT));
@@ -239,11 +239,11 @@ function withText({ code, status }: RpcError, text: string): RpcError {
 
 function meaningOf(text: string): Meaning {
   const contract = CONTRACT_SPEAKS.exec(text);
-  const said = contract === null ? text : text.slice(0, contract.index);
+  const judged = contract === null ? text : text.slice(0, contract.index);
   for (const pattern of FIGURES) {
-    const { got, expected } = pattern.exec(said)?.groups ?? {};
+    const { got, expected } = pattern.exec(judged)?.groups ?? {};
     if (got === undefined || expected === undefined || got === expected) continue;
     return BigInt(got) < BigInt(expected) ? 'anchor-used' : 'anchor-ahead';
   }
-  return BROADCAST_TEXTS.find(([, patterns]) => patterns.some((pattern) => pattern.test(said)))?.[0] ?? 'unknown';
+  return BROADCAST_TEXTS.find(([, patterns]) => patterns.some((pattern) => pattern.test(judged)))?.[0] ?? 'unknown';
 }

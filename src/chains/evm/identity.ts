@@ -16,7 +16,7 @@ export function readChainId(network: Network, rpc: RpcClient, question: Identity
 }
 
 /** Which endpoints count, and what they are asked about. */
-export interface BalanceOn {
+export interface AccountOnChain {
   /** Null: any endpoint counts. */
   chain: bigint | null;
   address: string;
@@ -25,7 +25,7 @@ export interface BalanceOn {
 }
 
 /** The account's balance in wei by an endpoint that serves the chain. */
-export function balanceOn(rpc: RpcClient, { chain, address, least }: BalanceOn): Promise<bigint> {
+export function balanceOn(rpc: RpcClient, { chain, address, least }: AccountOnChain): Promise<bigint> {
   const source = chain === null ? rpc : onlyOn(chain, rpc);
   return balanceOfAll(source, (read) => balance(read, address), least);
 }

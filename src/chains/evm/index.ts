@@ -10,7 +10,7 @@ import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../served-chain.ts';
 import { contentOf, lookThrough } from './account-history.ts';
 import { addressOf } from './address.ts';
-import { broadcast, type Ways } from './broadcast.ts';
+import { type BroadcastRoutes, broadcast } from './broadcast.ts';
 import { evm } from './configuration/family.ts';
 import { readSettings } from './configuration/network.ts';
 import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
@@ -21,7 +21,7 @@ import { signUnsent } from './form/sign-only.ts';
 import { balanceOn, chainIdOf, identityOf, readChainId, restartable } from './identity.ts';
 import { beyondTransaction, costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
 import { head, onlyOn } from './provider.ts';
-import { checkReplacement, noopRequest, patienceMs, prepareReplacement, vary } from './replace.ts';
+import { checkReplacement, noopRequest, patienceMs, prepareReplacement, withDistinctBytes } from './replace.ts';
 import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
@@ -35,7 +35,7 @@ export function createEvmChain(clock: Clock): Chain {
   return {
     ...evm,
     unit: 'wei',
-    counter: {
+    sequence: {
       name: 'nonce',
       statusKey: 'nonce',
       description: 'EVM only: the next nonce; null while no endpoint answers',
@@ -58,7 +58,7 @@ export function createEvmChain(clock: Clock): Chain {
     failedInBlock,
     costOf,
     spending,
-    vary,
+    withDistinctBytes,
     signMessage,
     signTypedData,
     takesSignedBytes,
@@ -88,7 +88,7 @@ interface ChainSide {
   lookout: Lookout;
 }
 
-function createEvmClient(network: Network, { rpc, relays }: Ways, clock: Clock): ChainClient {
+function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clock: Clock): ChainClient {
   const settings = readSettings(network);
   const sides = new Map<string, ChainSide>();
 

@@ -5,7 +5,7 @@ import { printable } from '../../domain/printable.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain-client.ts';
-import { answersInTime, figureOfAll, middleBy, refusedAlone, unlessRefusedAlone } from '../quorum.ts';
+import { answersInTime, confirmRefusal, figureOfAll, middleBy, parkRefusal } from '../quorum.ts';
 import type { EvmSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { estimateFailure } from './errors.ts';
@@ -38,8 +38,8 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
   const own = onlyOn(chainId, rpc);
   const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
   const byAll = freshShared(async (address: string) => {
-    const told = await figureOfAll(own, (one) => balance(one, address), 'higher');
-    return told ?? byOne(address);
+    const answers = await figureOfAll(own, (one) => balance(one, address), 'higher');
+    return answers ?? byOne(address);
   });
   const read: ReadOne = (method, params, parse) => own.onOne((one) => one(method, params, parse));
   const guarded = createPriceGuard(clock, {
@@ -85,7 +85,7 @@ export async function prepare(
     policyViolation(readRequest(transaction.request), account) ??
     privacyFault(readPolicy(account.policies), parts.settings);
   if (violation !== undefined) return { kind: 'refused', reason: violation };
-  return unlessSaidTwice(parts, (from) => prepareOnce(from, transaction, account, lane));
+  return withSecondOpinion(parts, (from) => prepareOnce(from, transaction, account, lane));
 }
 
 /**
@@ -93,16 +93,15 @@ export async function prepare(
  * lack of funds makes it wait. A refusal needs a second node. Both outcomes are decided again by the figures of all
  * nodes, so that no node alone says what is paid.
  */
-export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPreparation['cause']; reason?: string }>(
-  parts: PrepareParts,
-  decide: (parts: PrepareParts) => Promise<T>,
-): Promise<T | ParkedPreparation> {
+export async function withSecondOpinion<
+  T extends { kind: string; cause?: ParkedPreparation['cause']; reason?: string },
+>(parts: PrepareParts, decide: (parts: PrepareParts) => Promise<T>): Promise<T | ParkedPreparation> {
   const decided = await decide(parts);
   if (decided.kind !== 'refused' && decided.cause !== 'balance') return decided;
   const { endpoints } = parts;
   const areSeveral = endpoints.endpointCount > 1;
   if (decided.kind === 'refused' && areSeveral) {
-    const held = await unlessRefusedAlone(decided, endpoints, (read) => decide(partsOf(read, parts)));
+    const held = await confirmRefusal(decided, endpoints, (read) => decide(partsOf(read, parts)));
     if (held.kind === 'refused' || held.kind === 'parked') return held;
   }
   const again = await decide({
@@ -112,7 +111,7 @@ export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPr
     market: () => parts.market('all'),
     balance: (address) => parts.balance(address, 'all'),
   });
-  return again.kind === 'refused' && areSeveral ? refusedAlone(again) : again;
+  return again.kind === 'refused' && areSeveral ? parkRefusal(again) : again;
 }
 
 /** The same parts, with every figure read from one node. */
@@ -154,15 +153,15 @@ async function prepareOnce(
       `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`,
     );
   }
-  const unfit = misfit(request, price);
+  const unfit = priceMismatch(request, price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
   const attempt = { request: transaction.request, sequence: null, privacy: privacyOf(policy, market) };
-  const ready = await costed(parts, attempt, account, gasLimit, price);
-  return shortOfFunds(funds, ready.cost, policy, lane) ?? unestimated(gas) ?? withRemark(ready, gas);
+  const ready = await readyAttempt(parts, attempt, account, gasLimit, price);
+  return shortOfFunds(funds, ready.cost, policy, lane) ?? gasShortage(gas) ?? withRemark(ready, gas);
 }
 
 /** Parks a transaction whose gas nodes do not estimate because the account cannot pay for it. */
-export function unestimated({ shortage }: GasNeed): ParkedPreparation | undefined {
+export function gasShortage({ shortage }: GasNeed): ParkedPreparation | undefined {
   return shortage === undefined ? undefined : parked(`Gas cannot be estimated: ${shortage}`, 'balance');
 }
 
@@ -172,7 +171,7 @@ export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: G
 }
 
 /** The fields that an attempt is signed with, and the most that it can cost, the fee of its data included. */
-export async function costed(
+export async function readyAttempt(
   parts: PrepareParts,
   attempt: Pick<Transaction, 'request' | 'sequence'> & { privacy: EvmFields['private'] },
   account: Account,
@@ -249,7 +248,7 @@ export function beyondTransaction(gasLimit: bigint, { maxTransactionGas }: EvmSe
 }
 
 /** Why the network's prices do not fit the request: an authorization list requires EIP-1559 fees (EIP-7702). */
-export function misfit(request: EvmRequest, price: Price): string | undefined {
+export function priceMismatch(request: EvmRequest, price: Price): string | undefined {
   if (price.kind !== 'legacy' || request.authorizationList.length === 0) return undefined;
   return 'authorization_list requires EIP-1559 fees, and the network has none';
 }
@@ -337,13 +336,13 @@ async function estimateFrom(rpc: RpcClient, call: JsonObject, of?: 'all'): Promi
   const one = () => rpc.onOne(ask).catch(unknownGas);
   const areSeveral = rpc.endpointCount > 1;
   const first = of === 'all' && areSeveral ? undefined : await one();
-  if (!areSeveral && first !== undefined) return known(first);
+  if (!areSeveral && first !== undefined) return estimateOrThrow(first);
   if (first !== undefined && !(first instanceof RpcError) && first.kind === 'gas') return first;
-  const told = await answersInTime(rpc.onAll(ask));
-  const figures = told.filter((answer) => answer.kind === 'gas');
-  const failures = told.filter((answer) => answer.kind !== 'gas');
-  const said = middleBy(figures, 'lower', ({ used }) => used) ?? failures[0];
-  return said ?? known(first ?? (await one()));
+  const answers = await answersInTime(rpc.onAll(ask));
+  const figures = answers.filter((answer) => answer.kind === 'gas');
+  const failures = answers.filter((answer) => answer.kind !== 'gas');
+  const estimate = middleBy(figures, 'lower', ({ used }) => used) ?? failures[0];
+  return estimate ?? estimateOrThrow(first ?? (await one()));
 }
 
 function unknownGas(error: unknown): RpcError {
@@ -354,7 +353,7 @@ function unknownGas(error: unknown): RpcError {
   return new RpcError(kind, text, data === undefined ? detail : { ...detail, data });
 }
 
-function known(answer: Estimate | RpcError): Estimate {
+function estimateOrThrow(answer: Estimate | RpcError): Estimate {
   if (answer instanceof RpcError) throw answer;
   return answer;
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { shownOrNull } from '../advice.ts';
+import { parseOrNull } from '../advice.ts';
 import { onlyServing } from '../served-chain.ts';
 
 /** Requests and policies accept only prices below this. */
@@ -93,7 +93,7 @@ export function latestBlock(read: ReadOne): Promise<Block> {
     return {
       number: quantity(block['number']),
       hash: hash(block['hash']),
-      gasLimit: shownOrNull(block['gasLimit'], quantity) ?? 0n,
+      gasLimit: parseOrNull(block['gasLimit'], quantity) ?? 0n,
       baseFeePerGas: base === undefined || base === null ? null : price(base),
     };
   });
@@ -217,7 +217,7 @@ export function feeRewards(answer: Json): bigint[][] {
 }
 
 function rewardsIn(row: Json): bigint[] {
-  return Array.isArray(row) ? row.map((fee) => shownOrNull(fee, price) ?? 0n) : [];
+  return Array.isArray(row) ? row.map((fee) => parseOrNull(fee, price) ?? 0n) : [];
 }
 
 export function estimateGas(read: ReadOne, call: JsonObject): Promise<bigint> {
@@ -271,9 +271,9 @@ function toReceipt(answer: Json): Receipt | null {
     blockNumber: figure(found['blockNumber']),
     blockHash: hash(found['blockHash']),
     succeeded: succeeded(found),
-    gasUsed: shownOrNull(found['gasUsed'], figure),
-    effectiveGasPrice: shownOrNull(found['effectiveGasPrice'], figure),
-    contractAddress: shownOrNull(found['contractAddress'], address),
+    gasUsed: parseOrNull(found['gasUsed'], figure),
+    effectiveGasPrice: parseOrNull(found['effectiveGasPrice'], figure),
+    contractAddress: parseOrNull(found['contractAddress'], address),
   };
 }
 

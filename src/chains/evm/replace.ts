@@ -13,23 +13,23 @@ import { highestOf } from './fees.ts';
 import {
   beyondBlock,
   beyondTransaction,
-  costed,
   costOf,
   EIP_7825_GAS,
   type GasNeed,
   gasFor,
-  misfit,
+  gasShortage,
   type PrepareParts,
   parked,
+  priceMismatch,
   privacyOf,
+  readyAttempt,
   shortOfFunds,
-  unestimated,
-  unlessSaidTwice,
   withinBlock,
   withRemark,
   withReserve,
+  withSecondOpinion,
 } from './prepare.ts';
-import { type PricePlan, payable, pricedFor, replacementFault } from './price/attempt-price.ts';
+import { affordablePrice, type PricePlan, priceFor, replacementFault } from './price/attempt-price.ts';
 import type { Market } from './price/market.ts';
 import { toQuantity } from './provider.ts';
 import { policyViolation } from './request.ts';
@@ -76,7 +76,7 @@ export async function prepareReplacement(
       ? (policyViolation(plan.request, account) ?? replacementFault(plan, parts.settings))
       : gasFault(plan);
   if (fault !== undefined) return { kind: 'refused', reason: fault };
-  return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
+  return withSecondOpinion(parts, (from) => prepareOnce(from, plan, lane));
 }
 
 function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, account: Account): Plan {
@@ -130,18 +130,20 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
     : (beyondTransaction(gasLimit, parts.settings) ?? beyondBlock(gasLimit, market));
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
 
-  const priced = pricedFor(plan, market, gasLimit, parts.settings);
+  const priced = priceFor(plan, market, gasLimit, parts.settings);
   if (priced.kind !== 'price') return priced;
-  const unfit = misfit(request, priced.price);
+  const unfit = priceMismatch(request, priced.price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
 
   // What began in private stays so, whatever the policies are by now. A noop that fills a gap follows the policies.
   const privacy = plan.latest === undefined ? privacyOf(plan.policy, market) : plan.latest.private;
   const attempt = { request: plan.stored, sequence: plan.transaction.sequence, privacy };
-  const wanted = await costed(parts, attempt, account, gasLimit, priced.price);
-  const price = isForced ? payable(plan, priced.price, market, { funds, gasLimit, cost: wanted.cost }) : priced.price;
-  const ready = price === priced.price ? wanted : await costed(parts, attempt, account, gasLimit, price);
-  const later = unpayable(plan, funds, ready.cost, lane) ?? (isForced ? undefined : unestimated(gas));
+  const prepared = await readyAttempt(parts, attempt, account, gasLimit, priced.price);
+  const price = isForced
+    ? affordablePrice(plan, priced.price, market, { funds, gasLimit, cost: prepared.cost })
+    : priced.price;
+  const ready = price === priced.price ? prepared : await readyAttempt(parts, attempt, account, gasLimit, price);
+  const later = unpayable(plan, funds, ready.cost, lane) ?? (isForced ? undefined : gasShortage(gas));
   return later ?? withRemark({ ...ready, request: plan.stored }, gas);
 }
 
@@ -180,12 +182,12 @@ async function gasOf(parts: PrepareParts, plan: Plan): Promise<GasNeed> {
   if (purpose === 'replace' || latest === undefined) return gasFor(parts, request, policy, account.address);
   const before = amountOf(latest.gas_limit);
   if (plan.isGasRefused && plan.refusal !== undefined) return gasAfterRefusal(parts, plan, before, plan.refusal);
-  if (!parts.settings.isArbitrum || request.gasLimit !== null) return exactly(before);
+  if (!parts.settings.isArbitrum || request.gasLimit !== null) return fixedGas(before);
   const now = await gasFor(parts, request, policy, account.address);
-  return now.limit > before ? now : exactly(before);
+  return now.limit > before ? now : fixedGas(before);
 }
 
-function exactly(limit: bigint): GasNeed {
+function fixedGas(limit: bigint): GasNeed {
   return { used: limit, limit };
 }
 
@@ -213,15 +215,15 @@ export function checkReplacement(
   account: Account,
   settings: EvmSettings,
 ): void {
-  const asked = { request: readRequest(request), policy: readPolicy(account.policies) };
-  const { gasLimit } = asked.request;
+  const replacement = { request: readRequest(request), policy: readPolicy(account.policies) };
+  const { gasLimit } = replacement.request;
   const tooMuchGas = gasLimit === null ? undefined : beyondTransaction(gasLimit, settings);
-  const fault = tooMuchGas ?? replacementFault({ ...asked, highest: highestOf(fieldsOf(attempts)) }, settings);
+  const fault = tooMuchGas ?? replacementFault({ ...replacement, highest: highestOf(fieldsOf(attempts)) }, settings);
   if (fault !== undefined) throw invalidRequest(fault);
 }
 
 /** Prepared fields with one more unit of gas. Unused gas costs nothing. */
-export function vary(fields: JsonObject): JsonObject {
+export function withDistinctBytes(fields: JsonObject): JsonObject {
   const known = readFields(fields);
   return known === undefined ? fields : { ...fields, gas_limit: jsonAmount(amountOf(known.gas_limit) + 1n) };
 }
@@ -275,13 +277,13 @@ const ARBITRUM_TRANSFER_GAS = 50_000n;
 export async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
   const self = normalAddress(account.address);
   const call = { from: self, to: self, value: toQuantity(0n) };
-  const told = await parts.estimate(call, 'all').catch(nodeError);
-  if ('used' in told) {
-    const limit = told.used > TRANSFER_GAS ? withReserve(told.used, parts.settings) : TRANSFER_GAS;
+  const estimate = await parts.estimate(call, 'all').catch(nodeError);
+  if ('used' in estimate) {
+    const limit = estimate.used > TRANSFER_GAS ? withReserve(estimate.used, parts.settings) : TRANSFER_GAS;
     return { used: limit, limit };
   }
   const usual = parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
-  const fallback = `Its gas limit is ${usual}, as nodes could not estimate it: ${told.reason}`;
+  const fallback = `Its gas limit is ${usual}, as nodes could not estimate it: ${estimate.reason}`;
   return { used: usual, limit: usual, fallback };
 }
 

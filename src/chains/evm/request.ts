@@ -233,17 +233,22 @@ function checkSize({ to, data, accessList: accesses, authorizationList: authoriz
 
 /** Nodes calculate in 256 bits, and refuse larger sums. */
 function checkTotal(request: EvmRequest): void {
-  const { price: asked, value } = request;
-  const perGas = asked.kind === 'speed' ? 0n : asked.kind === 'legacy' ? asked.gasPrice : asked.maxFeePerGas;
+  const { price: requestedPrice, value } = request;
+  const perGas =
+    requestedPrice.kind === 'speed'
+      ? 0n
+      : requestedPrice.kind === 'legacy'
+        ? requestedPrice.gasPrice
+        : requestedPrice.maxFeePerGas;
   const gas = request.gasLimit ?? leastGas(request);
   if (value + perGas * gas >= 1n << 256n) throw invalidRequest('The sum of value and fees exceeds 256 bits');
 }
 
 function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Account): void {
-  const { to, price: asked, authorizationList: list } = request;
+  const { to, price: requestedPrice, authorizationList: list } = request;
   if (list.length === 0) return;
   if (to === null) throw invalidRequest('authorization_list requires `to`: such a transaction creates no contract');
-  const isLegacy = asked.kind === 'legacy' || (asked.kind === 'speed' && policy.eip1559 === false);
+  const isLegacy = requestedPrice.kind === 'legacy' || (requestedPrice.kind === 'speed' && policy.eip1559 === false);
   const chain = account.identity === undefined ? undefined : chainIdOf(account.identity);
   const fault = authorizationFault(list, chain, isLegacy ? 'legacy' : 'eip1559');
   if (fault !== undefined) throw invalidRequest(fault);

@@ -3,7 +3,7 @@ import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { figureOrNothing } from '../advice.ts';
 import { answersInTime, middleOf } from '../quorum.ts';
 import { nonceUse } from './inclusion/nonce-use.ts';
-import { unsupported } from './inclusion/receipts.ts';
+import { undefinedIfRefused } from './inclusion/receipts.ts';
 import { blockNumber, onlyOn, quantity, transactionCount } from './provider.ts';
 
 /**
@@ -32,25 +32,25 @@ export interface NonceQuestion {
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);
-  const told = await nextNonce(own, address);
-  if (least === undefined || told === least) return told;
+  const reported = await nextNonce(own, address);
+  if (least === undefined || reported === least) return reported;
   const isFar = (count: bigint, known = least) => known !== null && count > known + FOREIGN_USES;
-  const isQuick = least !== null && told > least && !isFar(told);
+  const isQuick = least !== null && reported > least && !isFar(reported);
   const all =
-    rpc.endpointCount < 2 || isQuick ? [told] : await answersInTime(own.onAll((read) => nonceBy(read, address)));
-  const middle = middleOf(all, 'higher') ?? told;
-  const count = isFar(middle) ? (middleOf(all, 'lower') ?? told) : middle;
+    rpc.endpointCount < 2 || isQuick ? [reported] : await answersInTime(own.onAll((read) => nonceBy(read, address)));
+  const middle = middleOf(all, 'higher') ?? reported;
+  const count = isFar(middle) ? (middleOf(all, 'lower') ?? reported) : middle;
   const isAlone = all.filter((one) => one >= count).length < 2;
   if (count > (least ?? 0n) && isAlone) {
     const shown = await own.onOne((read) => reachedOn(read, address, count));
-    const mayPass = shown === 'untold' && !isFar(count);
-    if (shown !== 'shown' && !mayPass) throw new LeapNotShown(count, least);
+    const mayPass = shown === 'unproved' && !isFar(count);
+    if (shown !== 'shown' && !mayPass) throw new UnprovedLeap(count, least);
   }
   return count;
 }
 
 /** One node alone reports a count that nothing else bears out. */
-export class LeapNotShown extends Error {
+export class UnprovedLeap extends Error {
   constructor(count: bigint, known: bigint | null) {
     const from = known === null ? 'nothing is known of it here' : `the nonce after those known here is ${known}`;
     super(
@@ -88,16 +88,16 @@ async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
  * else the transaction that used the last nonce. Transactions of others in the pool are in neither, so a few may be
  * missing.
  */
-async function reachedOn(read: ReadOne, address: string, count: bigint): Promise<'shown' | 'denied' | 'untold'> {
+async function reachedOn(read: ReadOne, address: string, count: bigint): Promise<'shown' | 'denied' | 'unproved'> {
   const latest = await transactionCount(read, address, 'latest');
   const isInReach = (nonce: bigint) => count <= nonce + FOREIGN_USES;
   const state = await nonceInState(read, address).catch(() => undefined);
   if (state !== undefined && latest <= state && isInReach(state)) return 'shown';
   const lost = { account: address.toLowerCase(), sequence: latest - 1n, hashes: [] };
   const search = async () => nonceUse(read, lost, await blockNumber(read));
-  const use = latest > 0n && isInReach(latest) ? await search().catch(unsupported) : undefined;
+  const use = latest > 0n && isInReach(latest) ? await search().catch(undefinedIfRefused) : undefined;
   if (typeof use === 'object') return 'shown';
-  return state !== undefined || use === 'unused' ? 'denied' : 'untold';
+  return state !== undefined || use === 'unused' ? 'denied' : 'unproved';
 }
 
 /** The account's nonce in the state of the node's latest block. */

@@ -10,7 +10,7 @@ import { compileLegacy, isWritable, type Message } from './message/compiled-mess
 import { nonceOf } from './message/durable-nonce.ts';
 import { decodeTransaction, isSignatureOf, type WireTransaction } from './message/transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
-import { blockTime, firstAvailableBlock, isWithoutHistory, landedBytes, signaturesFor, standing } from './provider.ts';
+import { blockTime, chainTip, firstAvailableBlock, isWithoutHistory, landedBytes, signaturesFor } from './provider.ts';
 import { fromWire, readRequest, type SolanaFields } from './schema.ts';
 
 /** How far the chain's clock and ours may be apart. The chain's clock may lag by some tens of seconds. */
@@ -93,7 +93,7 @@ async function lookOn(read: ReadOne, question: HistoryQuestion): Promise<History
   const unknown: string[] = [];
   for (const signature of listed) if (!(await isKnown(signature))) unknown.push(signature);
   if (unknown.length > MAX_READ) return lacking(`it has ${unknown.length} unknown transactions since then`);
-  const { height } = await standing(read, 'confirmed');
+  const { height } = await chainTip(read, 'confirmed');
   const found: PastTransaction[] = [];
   let isShown = true;
   // The oldest first.
@@ -110,7 +110,7 @@ async function lookOn(read: ReadOne, question: HistoryQuestion): Promise<History
 }
 
 function lacking(reason: string): HistoryLook {
-  return { found: [], lack: { kind: 'untold', reason } };
+  return { found: [], lack: { kind: 'unproved', reason } };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { offerBytes, type Taking } from '../offering.ts';
+import { type OfferMethod, offerBytes } from '../offering.ts';
 import { broadcastFailure } from './errors.ts';
 
-const taking: Taking = {
+const offerMethod: OfferMethod = {
   method: 'sendTransaction',
   params: ({ raw, acceptedAt }) => [
     raw,
@@ -23,5 +23,5 @@ const taking: Taking = {
 
 /** Offers signed transactions. */
 export function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-  return offerBytes(rpc, taking, attempts);
+  return offerBytes(rpc, offerMethod, attempts);
 }

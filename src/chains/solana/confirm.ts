@@ -4,19 +4,19 @@ import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
-import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
+import { answersInTime, isCorroborated, type Opinion } from '../quorum.ts';
 import { reasonOf } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
-import { assertReach, deadAmong, type Sought, type Verdicts } from './inclusion/death.ts';
+import { assertReach, deadAmong, type UnseenAttempt, type Verdicts } from './inclusion/death.ts';
 import { decodeMessage } from './message/compiled-message.ts';
 import {
+  type ChainTip,
+  chainTip,
   firstAvailableBlock,
   isWithoutHistory,
   knownStatuses,
   landed,
   type SignatureStatus,
-  type Standing,
-  standing,
 } from './provider.ts';
 import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
 
@@ -30,7 +30,7 @@ const LINES_KEPT = 50;
 /** What one node shows at one look. */
 interface View {
   /** The end of the node's final chain. It is read before the statuses, so the statuses cover every block below it. */
-  final: Standing;
+  final: ChainTip;
   /** The slot up to which the statuses go. */
   slot: bigint;
   statuses: ReadonlyMap<string, SignatureStatus>;
@@ -44,8 +44,8 @@ interface View {
  * was signed. A second endpoint, where there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
-  const sought = entries.map(({ attempts }) => attempts.map(seek));
-  const all = sought.flat();
+  const unseen = entries.map(({ attempts }) => attempts.map(queryOf));
+  const all = unseen.flat();
   if (all.length === 0) return entries.map(() => OPEN);
   const hashes = all.map(({ attempt }) => attempt.hash);
   return rpc.onOne(async (read) => {
@@ -56,19 +56,19 @@ export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[])
       finalAmong(rpc, read, view, hashes),
     ]);
     return Promise.all(
-      entries.map((entry, index) => observationOf(read, entry, sought[index] ?? [], { view, dead, unproved, finals })),
+      entries.map((entry, index) => observationOf(read, entry, unseen[index] ?? [], { view, dead, unproved, finals })),
     );
   });
 }
 
-function seek(attempt: Attempt): Sought {
+function queryOf(attempt: Attempt): UnseenAttempt {
   const fields = readFields(attempt.fields);
   if (fields === undefined) throw new TypeError('a signed attempt was prepared');
   return { attempt, fields };
 }
 
 async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
-  const final = await standing(read, 'finalized');
+  const final = await chainTip(read, 'finalized');
   const { slot, statuses, isWhole } = await knownStatuses(read, hashes);
   assertReach(slot, final.slot);
   const known = hashes.flatMap((hash, index): [string, SignatureStatus][] => {
@@ -106,7 +106,7 @@ async function finalAmong(
         const covers = isWhole && first !== undefined && first <= claim.slot && claim.slot <= final.slot;
         return covers ? 'other' : 'none';
       });
-      return opinions.every((opinion) => opinion === 'none') ? isShown(read, hash, claim) : isBorneOut(opinions);
+      return opinions.every((opinion) => opinion === 'none') ? isShown(read, hash, claim) : isCorroborated(opinions);
     }),
   );
   return new Set(claimed.filter((_hash, index) => hold[index]));
@@ -150,22 +150,22 @@ interface Findings {
 async function observationOf(
   read: ReadOne,
   entry: ObservedEntry,
-  sought: readonly Sought[],
+  unseen: readonly UnseenAttempt[],
   { view, dead, unproved, finals }: Findings,
 ): Promise<Observation> {
-  for (const one of sought) {
+  for (const one of unseen) {
     const status = view.statuses.get(one.attempt.hash);
     if (status !== undefined && counts(entry, status)) {
       return included(read, entry, one, { status, isFinal: finals.has(one.attempt.hash) });
     }
   }
-  const living = livingOf(sought.map(({ attempt }) => attempt));
+  const living = livingOf(unseen.map(({ attempt }) => attempt));
   const died = living.filter((attempt) => dead.has(attempt));
   if (died.length === 0) {
     const reason = living.every((attempt) => unproved.has(attempt)) ? unproved.get(living[0]) : undefined;
     return asSeen(entry, view) ?? (reason === undefined ? OPEN : { kind: 'open', reason });
   }
-  const nonce = sought.find(({ attempt, fields }) => dead.has(attempt) && fields.nonce_account !== undefined);
+  const nonce = unseen.find(({ attempt, fields }) => dead.has(attempt) && fields.nonce_account !== undefined);
   if (died.length === living.length && nonce !== undefined) {
     return {
       kind: 'dead',
@@ -208,7 +208,7 @@ function receiptAt({ status, fields }: Transaction): SolanaReceipt | undefined {
 async function included(
   read: ReadOne,
   { transaction }: ObservedEntry,
-  { attempt, fields }: Sought,
+  { attempt, fields }: UnseenAttempt,
   { status, isFinal: final }: { status: SignatureStatus; isFinal: boolean },
 ): Promise<Observation> {
   const known = receiptAt(transaction);
@@ -237,7 +237,7 @@ function isOf({ slot, succeeded, fee }: SolanaReceipt, status: SignatureStatus):
 async function receiptOf(
   read: ReadOne,
   request: JsonObject,
-  { attempt, fields }: Sought,
+  { attempt, fields }: UnseenAttempt,
   { slot, error }: SignatureStatus,
 ): Promise<SolanaReceipt> {
   if (error === null) return { slot: jsonAmount(slot), succeeded: true };

@@ -55,9 +55,9 @@ export function reasonOf(error: TransactionError, context: ErrorContext = NO_CON
   if (name === 'InstructionError' && Array.isArray(detail)) {
     return printable(instructionReason(Number(detail[0]), detail[1] as Json, context), MAX_REASON);
   }
-  const told = isObject(detail) ? ` (${JSON.stringify(detail)})` : '';
+  const detailText = isObject(detail) ? ` (${JSON.stringify(detail)})` : '';
   const text = TEXTS[name];
-  return printable(`${name}${told}${text === undefined ? '' : `: ${text}`}`, MAX_REASON);
+  return printable(`${name}${detailText}${text === undefined ? '' : `: ${text}`}`, MAX_REASON);
 }
 
 function instructionReason(index: number, error: Json, context: ErrorContext): string {
@@ -142,13 +142,13 @@ export function broadcastFailure(error: RpcError): Verdict {
   if (kind !== 'node' || code === undefined) return silence('unknown', error);
   if (code === PREFLIGHT_FAILED) return preflightFailure(error);
   if (REFUSED.has(code)) {
-    return { outcome: { kind: 'refused', reason: printable(error.message, MAX_REASON) }, isWord: true };
+    return { outcome: { kind: 'refused', reason: printable(error.message, MAX_REASON) }, hasJudged: true };
   }
   return silence(AWAY.has(code) ? 'busy' : 'unknown', error);
 }
 
 function silence(kind: 'busy' | 'unknown', { message }: RpcError): Verdict {
-  return { outcome: { kind, reason: printable(message, MAX_REASON) }, isWord: false };
+  return { outcome: { kind, reason: printable(message, MAX_REASON) }, hasJudged: false };
 }
 
 function preflightFailure(error: RpcError): Verdict {
@@ -157,10 +157,10 @@ function preflightFailure(error: RpcError): Verdict {
   // Some gateways leave out the reason. Such an error says nothing about the bytes.
   if (failure === undefined) return silence('unknown', error);
   const name = nameOf(failure);
-  if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, isWord: true };
+  if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, hasJudged: true };
   const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [];
   const kind = isPayerPoor(failure) ? 'unfunded' : (PREFLIGHT.get(name) ?? 'refused');
-  return { outcome: { kind, reason: reasonOf(failure, { ...NO_CONTEXT, logs: lines }) }, isWord: true };
+  return { outcome: { kind, reason: reasonOf(failure, { ...NO_CONTEXT, logs: lines }) }, hasJudged: true };
 }
 
 /** The error that a text quotes (`solana-transaction-error`). Only the two errors that change the outcome are read. */

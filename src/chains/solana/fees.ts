@@ -29,8 +29,8 @@ export function limitFor(used: bigint): number {
  * where no slot asked for a price, or the node does not tell: a price is optional.
  */
 export async function priorityPrice(read: ReadOne, accounts: readonly string[]): Promise<bigint> {
-  const told = await recentPrices(read, accounts);
-  const prices = told.toSorted((one, other) => (one < other ? -1 : 1));
+  const recent = await recentPrices(read, accounts);
+  const prices = recent.toSorted((one, other) => (one < other ? -1 : 1));
   return prices[Math.ceil(prices.length * 0.75) - 1] ?? 0n;
 }
 
@@ -60,11 +60,11 @@ export function priceWithin(fee: bigint, signatures: number, units: number): big
  * message that names limit and price itself, the higher of the two figures counts.
  */
 export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array): Promise<bigint> {
-  const told = await feeFor(read, Buffer.from(bytes).toString('base64'));
+  const reported = await feeFor(read, Buffer.from(bytes).toString('base64'));
   const formula = formulaFee(message);
-  if (told === undefined) return formula;
+  if (reported === undefined) return formula;
   const { limit, price } = readComputeBudget(message);
-  return limit !== undefined && price !== undefined && formula > told ? formula : told;
+  return limit !== undefined && price !== undefined && formula > reported ? formula : reported;
 }
 
 function formulaFee(message: Message): bigint {

@@ -15,13 +15,13 @@ import { minimumBalance, policyFault, policyView, swapSchedule } from './configu
 import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
-import { unknownAllowed } from './guard/known.ts';
+import { policyFaults } from './guard/known.ts';
 import { prepare } from './prepare.ts';
-import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
+import { balance, blockTime, chainTip, GENESIS, onlyOn } from './provider.ts';
 import { parseRequest, unsentRequestSchema } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { readRequest } from './schema.ts';
-import { costOf, renewedFields, signMessage, signTransaction, vary } from './signing.ts';
+import { costOf, renewedFields, signMessage, signTransaction, withDistinctBytes } from './signing.ts';
 import { spending } from './spending.ts';
 import { inPlainWords } from './sponsor/errors.ts';
 import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
@@ -58,7 +58,7 @@ export function createSolanaChain(): Chain {
     spending,
     swapSchedule,
     swapEvent,
-    vary,
+    withDistinctBytes,
     renewedFields,
     signMessage,
     takesSignedBytes,
@@ -110,7 +110,7 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
     moment: (identity) =>
       guarded(() =>
         sideOf(identity).onOne(async (read) => {
-          const { slot, height } = await standing(read, 'finalized');
+          const { slot, height } = await chainTip(read, 'finalized');
           const at = await blockTime(read, slot);
           if (at === null) throw new EndpointUnfit('it does not tell when its blocks were made', { pauseMs: 0 });
           return { height, at };
@@ -142,7 +142,7 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
       look: (question) => guarded(() => lookThrough(sideOf(question.identity), question)),
       landsWithinBlocks: LANDS_WITHIN_BLOCKS,
     },
-    policyFaults: (account, onRisk) => guarded(() => unknownAllowed(sideOfAccount(account), account, onRisk)),
+    policyFaults: (account, onRisk) => guarded(() => policyFaults(sideOfAccount(account), account, onRisk)),
     screen: ({ request }, account) =>
       guarded(() =>
         inPlainWords(async () => {

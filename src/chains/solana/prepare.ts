@@ -10,12 +10,12 @@ import type {
   ReadyPreparation,
   RefusedPreparation,
 } from '../chain-client.ts';
-import { unlessRefusedAlone } from '../quorum.ts';
+import { confirmRefusal } from '../quorum.ts';
 import { readPolicy, type SolanaPolicy } from './configuration/policy.ts';
 import { isAbsence, isPassing, isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS, unlessBehind } from './form/draft.ts';
-import { leftIn, lossShown } from './guard/fee-payer.ts';
+import { balanceAfter, lossFault } from './guard/fee-payer.ts';
 import { coSignerViolation, guardFor, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastHeight } from './inclusion/chain-height.ts';
@@ -69,7 +69,7 @@ export async function prepare(
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
   };
-  return unlessRefusedAlone(await rpc.onOne(prepareOn), rpc, prepareOn);
+  return confirmRefusal(await rpc.onOne(prepareOn), rpc, prepareOn);
 }
 
 /** A policy violation that shows without the chain. No endpoint decides it, so no second endpoint has to confirm it. */
@@ -99,9 +99,9 @@ export interface Verdict {
  * it.
  */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
-  const asked = { request: { transaction } };
+  const input = { request: { transaction } };
   const lane = { committed: (await account.committed?.()) ?? 0n };
-  const decided = await prepare(rpc, asked, account, lane, { settles: false, maySpend: account.maySpend === true });
+  const decided = await prepare(rpc, input, account, lane, { settles: false, maySpend: account.maySpend === true });
   if (decided.kind === 'refused' || decided.kind === 'parked') return verdictOf(decided);
   const { message } = decodeTransaction(transaction);
   if (decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64')) {
@@ -174,9 +174,9 @@ async function prepareOnce(
   { committed }: LaneFigures,
   drafting: Drafting & Asking,
 ): Promise<Preparation> {
-  const asked = readRequest(request);
+  const input = readRequest(request);
   const policy = readPolicy(account.policies);
-  const draft = await draftOf(read, asked, account.address, policy, drafting);
+  const draft = await draftOf(read, input, account.address, policy, drafting);
   if (draft.kind !== 'drafted') return draft;
   const { message, signatures } = draft;
   const bytes = encodeMessage(message);
@@ -199,10 +199,10 @@ async function prepareOnce(
   ]);
   const called = calledBy(tried, policy);
   if (called === undefined) return refused(UNSEEN);
-  const guarded = { message: draft.asked, size: sizeOf(message), lookedUp: looked.addresses, called };
+  const guarded = { message: draft.requested, size: sizeOf(message), lookedUp: looked.addresses, called };
   const violation =
     policyViolation(guarded, account.address, policy, guard) ??
-    (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
+    (await tokenFault(read, draft.requested, [...draft.requested.keys, ...looked.addresses], policy));
   if (violation !== undefined) return refused(violation);
   if (fee > policy.mostFee) {
     return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
@@ -219,14 +219,14 @@ async function prepareOnce(
   // A lapsed transaction may have been executed already, so a failed trial proves nothing. The chain shows what
   // happened.
   if (draft.isLapsed !== true) {
-    const failure = failureOf(tried, asked, message) ?? takeoverOf(tried);
+    const failure = failureOf(tried, input, message) ?? takeoverOf(tried);
     if (failure?.kind === 'refused' && tried.error !== null && isAbsence(tried.error)) {
       return unlessBehind(read, failure, drafting.acceptedAt);
     }
     if (failure !== undefined) return failure;
     if (own === undefined) {
       const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
-      const loss = await lossShown(read, tried, funds, bound);
+      const loss = await lossFault(read, tried, funds, bound);
       if (loss !== undefined) return refused(loss);
     }
   }
@@ -247,9 +247,9 @@ async function prepareOnce(
 
 /** Replaces the last valid height by the height that other endpoints bear out. */
 async function withLastHeight(rpc: RpcClient, read: ReadOne, ready: ReadyPreparation): Promise<ReadyPreparation> {
-  const told = readFields(ready.fields)?.last_valid_block_height ?? null;
-  if (told === null) return ready;
-  const last = await lastHeight(rpc, read, amountOf(told));
+  const ownHeight = readFields(ready.fields)?.last_valid_block_height ?? null;
+  if (ownHeight === null) return ready;
+  const last = await lastHeight(rpc, read, amountOf(ownHeight));
   return { ...ready, fields: { ...ready.fields, last_valid_block_height: jsonAmount(last) } };
 }
 
@@ -287,7 +287,7 @@ function takeoverOf({ accounts: [wallet] }: Simulation): RefusedPreparation | un
 
 /** What a trial took from the account, in lamports; zero where it does not tell. */
 function takenIn(tried: Simulation, funds: bigint): bigint {
-  const left = leftIn(tried) ?? funds;
+  const left = balanceAfter(tried) ?? funds;
   return left < funds ? funds - left : 0n;
 }
 

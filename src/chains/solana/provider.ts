@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { figureOrNothing, shownOrNull } from '../advice.ts';
+import { figureOrNothing, parseOrNull } from '../advice.ts';
 import { onlyServing } from '../served-chain.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
@@ -69,12 +69,12 @@ export function blockhashValidity(
 }
 
 /** How far a node's chain goes. The height counts blocks. The slot also counts slots without a block. */
-export interface Standing {
+export interface ChainTip {
   slot: bigint;
   height: bigint;
 }
 
-export function standing(read: ReadOne, commitment: Commitment): Promise<Standing> {
+export function chainTip(read: ReadOne, commitment: Commitment): Promise<ChainTip> {
   return read('getEpochInfo', [{ commitment }], (answer) => {
     const { absoluteSlot, blockHeight } = object(answer);
     return { slot: integer(absoluteSlot), height: integer(blockHeight) };
@@ -93,9 +93,9 @@ const NO_DEPTH = 'A transaction that was dropped is not proved to be in no block
  * may tell where their own ledger begins, which is no earlier.
  */
 export async function firstAvailableBlock(read: ReadOne): Promise<bigint | undefined> {
-  const asked = { params: [], parse: integer, cost: NO_DEPTH };
-  const first = await figureOrNothing(read, { ...asked, method: 'getFirstAvailableBlock' });
-  return first ?? (await figureOrNothing(read, { ...asked, method: 'minimumLedgerSlot' }));
+  const advice = { params: [], parse: integer, cost: NO_DEPTH };
+  const first = await figureOrNothing(read, { ...advice, method: 'getFirstAvailableBlock' });
+  return first ?? (await figureOrNothing(read, { ...advice, method: 'minimumLedgerSlot' }));
 }
 
 /** What a node knows of one signature. */
@@ -318,8 +318,8 @@ export function landed(
     if (answer === null) return null;
     const { slot, meta } = object(answer);
     const { err, fee, logMessages } = object(meta);
-    const logs = (shownOrNull(logMessages, array) ?? []).filter((line) => typeof line === 'string');
-    return { slot: integer(slot), fee: shownOrNull(fee, integer), logs, error: transactionError(err) };
+    const logs = (parseOrNull(logMessages, array) ?? []).filter((line) => typeof line === 'string');
+    return { slot: integer(slot), fee: parseOrNull(fee, integer), logs, error: transactionError(err) };
   });
 }
 

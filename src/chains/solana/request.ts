@@ -242,9 +242,9 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
   const violation = policyViolation({ message, size }, account.address, policy, guardFor(message, policy, true));
   if (violation !== undefined) throw invalidRequest(violation);
   assertTakable(message);
-  const asked = instructions.map((one) => ({ ...one }));
+  const stored = instructions.map((one) => ({ ...one }));
   return {
-    request: { instructions: asked, ...spendsOf(message, account) } satisfies SolanaRequest,
+    request: { instructions: stored, ...spendsOf(message, account) } satisfies SolanaRequest,
     contentKey: null,
     anchorKind: 'none',
     onDeath: 'renew',

@@ -57,7 +57,7 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
  * Adds one compute unit to prepared fields, which costs next to nothing. This keeps two equal requests apart: equal
  * bytes are one transaction. Messages that others signed, and messages without a limit, stay as they are.
  */
-export function vary(prepared: JsonObject): JsonObject {
+export function withDistinctBytes(prepared: JsonObject): JsonObject {
   const fields = readFields(prepared);
   if (fields === undefined || fields.signatures.length > 1 || isFixed(fields)) return prepared;
   const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));

@@ -91,7 +91,7 @@ async function lookOn(read: ReadOne, question: HistoryQuestion, blockTimeMs: num
   }
   if (isWhole || isAll()) return { found: list };
   const reason = `the endpoints show no ledgers before ${tail.oldest}, or too many transactions since then`;
-  return { found: list, lack: { kind: 'untold', reason } };
+  return { found: list, lack: { kind: 'unproved', reason } };
 }
 
 interface Span {

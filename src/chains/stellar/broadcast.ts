@@ -1,10 +1,10 @@
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { offerBytes, type Taking } from '../offering.ts';
+import { type OfferMethod, offerBytes } from '../offering.ts';
 import { broadcastFailure, isTaken, refusalIn } from './errors.ts';
 
-const taking: Taking = {
+const taking: OfferMethod = {
   method: 'sendTransaction',
   params: ({ raw }) => ({ transaction: raw }),
   isOurs: (answer, { hash }) => isTaken(answer, hash),

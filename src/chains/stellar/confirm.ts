@@ -3,7 +3,7 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain-client.ts';
-import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
+import { answersInTime, isCorroborated, type Opinion, proofOf } from '../quorum.ts';
 import { failureReason, isSuccess, resultIn } from './errors.ts';
 import { hashOf } from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
@@ -205,7 +205,7 @@ function isHeld(
   landed: Landed,
   { opinions, isAlone }: { opinions: readonly Opinion[]; isAlone: boolean },
 ): boolean {
-  if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isBorneOut(opinions);
+  if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isCorroborated(opinions);
   const hashes = [attempt.hash, ...(fields.inner === undefined ? [] : [fields.inner.hash])];
   return hashes.some((hash) => isEvidenced(landed, hash, fields.passphrase));
 }

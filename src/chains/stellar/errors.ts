@@ -28,13 +28,14 @@ export function refusalIn(answer: Json, hash: string): Verdict | undefined {
   if (!isObject(answer) || answer['hash'] !== hash) return undefined;
   const { status, errorResultXdr: text } = answer;
   if (status === 'TRY_AGAIN_LATER') {
-    return { outcome: { kind: 'busy', reason: 'The node has no room for it now' }, isWord: true };
+    return { outcome: { kind: 'busy', reason: 'The node has no room for it now' }, hasJudged: true };
   }
   if (status !== 'ERROR') return undefined;
   const result = typeof text === 'string' ? resultIn(text) : undefined;
   // A node of a newer protocol may refuse with a result that cannot be read here.
-  if (result === undefined) return { outcome: { kind: 'unknown', reason: 'refused without a result' }, isWord: true };
-  return { outcome: { kind: KINDS[codesOf(result).code] ?? 'refused', reason: refusalOf(result) }, isWord: true };
+  if (result === undefined)
+    return { outcome: { kind: 'unknown', reason: 'refused without a result' }, hasJudged: true };
+  return { outcome: { kind: KINDS[codesOf(result).code] ?? 'refused', reason: refusalOf(result) }, hasJudged: true };
 }
 
 /** The reason of a refusal, with the operation that the node refuses, or with the fee that it asks. */
@@ -55,11 +56,11 @@ export function broadcastFailure(error: RpcError): Verdict {
   const reason = printable(error.message, MAX_REASON);
   // The endpoint limits calls and has not read the bytes. After any other failure it may have read them.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429)) {
-    return { outcome: { kind: 'busy', reason }, isWord: false };
+    return { outcome: { kind: 'busy', reason }, hasJudged: false };
   }
   // Invalid parameters: it is no transaction for this node.
-  if (error.kind === 'node' && error.code === -32_602) return { outcome: { kind: 'refused', reason }, isWord: true };
-  return { outcome: { kind: 'unknown', reason }, isWord: false };
+  if (error.kind === 'node' && error.code === -32_602) return { outcome: { kind: 'refused', reason }, hasJudged: true };
+  return { outcome: { kind: 'unknown', reason }, hasJudged: false };
 }
 
 /** Reads a result; undefined for a text that cannot be read. */

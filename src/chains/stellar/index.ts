@@ -41,7 +41,7 @@ export function createStellarChain(): Chain {
   return {
     ...stellar,
     unit: 'stroop',
-    counter: {
+    sequence: {
       name: 'sequence',
       statusKey: 'sequence_number',
       showsLast: true,
@@ -73,7 +73,7 @@ export function createStellarChain(): Chain {
     swapSchedule,
     swapEvent,
     // No two transactions of an account have the same sequence, so no two have the same bytes.
-    vary: (fields) => fields,
+    withDistinctBytes: (fields) => fields,
     takesSignedBytes,
     connect: createStellarClient,
   };

@@ -4,7 +4,7 @@ import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account, LaneFigures, Preparation } from '../chain-client.ts';
-import { answersInTime, middleBy, middleOf, unlessRefusedAlone } from '../quorum.ts';
+import { answersInTime, confirmRefusal, middleBy, middleOf } from '../quorum.ts';
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
 import { BASE_FEE, bidFor, MAX_FEE, USUAL_CAP } from './fees.ts';
 import { CLOCKS_APART } from './guard/gasless.ts';
@@ -45,7 +45,7 @@ async function decidedBy(
   prepareOn: (asked: Asked) => Promise<Preparation>,
 ): Promise<Preparation> {
   const decided = await rpc.onOne((read) => prepareOn({ read, ...asked }));
-  return unlessRefusedAlone(decided, rpc, async (read) => {
+  return confirmRefusal(decided, rpc, async (read) => {
     const own = await latestLedger(read);
     const latest = {
       ...(own.closedAt < asked.latest.closedAt ? own : asked.latest),

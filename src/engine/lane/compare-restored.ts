@@ -103,9 +103,9 @@ async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<
   const left = await adopt(step, compared, answer.found, figures?.held);
   if (left.length === 0) return;
   const isStuck = answer.kind === 'waiting' && restored.waitsFor(step.clock.elapsed()) > MAX_WAIT_MS;
-  if (answer.kind === 'untold' || isStuck) {
+  if (answer.kind === 'unproved' || isStuck) {
     hold(step, answer.reason);
-  } else if (answer.kind === 'whole' && (await isOver(step, first.sender, answer.found.length))) {
+  } else if (answer.kind === 'complete' && (await isOver(step, first.sender, answer.found.length))) {
     step.log.info({ lane: step.key, compared: compared.length, found: answer.found.length }, 'account looked through');
     restored.clear(left.map(({ transaction }) => transaction.id));
   }
@@ -124,11 +124,11 @@ async function lookWith(
   question: Omit<HistoryQuestion, 'account'>,
 ): Promise<HistoryAnswer> {
   const senders = new Map(compared.map(({ sender }) => [sender.client, sender]));
-  let best: HistoryAnswer = { kind: 'untold', found: [], reason: 'no endpoint was asked' };
+  let best: HistoryAnswer = { kind: 'unproved', found: [], reason: 'no endpoint was asked' };
   for (const { client, account } of senders.values()) {
     if (client.accountHistory === undefined) continue;
     best = await client.accountHistory.look({ ...question, account });
-    if (best.kind === 'whole') return best;
+    if (best.kind === 'complete') return best;
   }
   return best;
 }

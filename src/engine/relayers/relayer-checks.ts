@@ -110,8 +110,8 @@ export class RelayerChecks {
     if ('value' in identity && seen !== undefined) this.#deps.onBalance?.(seen);
     const failures: CheckFailure[] = [];
     if ('cause' in identity) failures.push(rpcFailure(identity.cause));
-    if ('cause' in sequence && chain.counter !== undefined) {
-      const { type, text: title } = chain.counter.failure;
+    if ('cause' in sequence && chain.sequence !== undefined) {
+      const { type, text: title } = chain.sequence.failure;
       failures.push({ type, title, cause: sequence.cause });
     }
     if ('cause' in balance) {

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import { type ChainConnections, type Contacts, NO_CONTACTS, type Served } from '../../chains/connections.ts';
+import { type ChainConnections, type Contacts, NO_CONTACTS, type RelayerEndpoints } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
@@ -399,7 +399,7 @@ export class ContactWatch {
   readonly #stop: () => void;
   readonly #pause = new Pause();
   /** Functions that match relayers whose contact has changed since the last look. */
-  #changed: ((relayer: Served) => boolean)[] = [];
+  #changed: ((relayer: RelayerEndpoints) => boolean)[] = [];
   #following: Promise<void> = Promise.resolve();
   #closed = false;
 

@@ -42,7 +42,7 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
   const { sequences, replacement } = client;
   if (sequences === undefined || replacement === undefined) return false;
   const now = step.clock.now();
-  const statusReason = `Gap-filling NOOP for ${chain.counter?.name ?? 'sequence'} ${sequence}`;
+  const statusReason = `Gap-filling NOOP for ${chain.sequence?.name ?? 'sequence'} ${sequence}`;
   const pending = newTransaction({
     id: step.newId(),
     relayerId: relayer.id,
@@ -114,7 +114,7 @@ function isReplacedByNoop(step: LaneStep, entry: OpenEntry): boolean {
 
 function ended(step: LaneStep, { transaction }: OpenEntry): Change {
   const { id, noopEnd, sequence, statusReason } = transaction;
-  const text = `Signed under ${counterOf(step)} ${sequence}, which the account is far from reaching`;
+  const text = `Signed under ${sequenceName(step)} ${sequence}, which the account is far from reaching`;
   step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'ended beyond reach of its account');
   return {
     transaction,
@@ -130,10 +130,10 @@ function waiting(step: LaneStep, entry: OpenEntry): Change[] {
   const { offers } = step.memory;
   const isNew = offers.causeOf(id) !== 'sequence' && offers.park(transaction, 'sequence', step.clock.elapsed());
   if (noopEnd !== null) return [];
-  const cause = `Signed under ${counterOf(step)} ${sequence}, which the account is far from reaching: an endpoint reported a wrong count`;
+  const cause = `Signed under ${sequenceName(step)} ${sequence}, which the account is far from reaching: an endpoint reported a wrong count`;
   if (isProved(step, entry)) {
     step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'taken back beyond reach');
-    const reason = `${cause}. Taken back by a noop under that ${counterOf(step)}. It ends when the account gets there, or with its lifetime. Do not pay again before, or cancel it first`;
+    const reason = `${cause}. Taken back by a noop under that ${sequenceName(step)}. It ends when the account gets there, or with its lifetime. Do not pay again before, or cancel it first`;
     return [withdraw(step, transaction, 'failed', 'refused', reason)];
   }
   const reason = `${cause}. It is taken back once a newer transaction of the account is in a block. Do not pay again before it has ended`;
@@ -152,6 +152,6 @@ function isProved({ memory: { newestInBlock } }: LaneStep, { transaction, attemp
   return newestInBlock.signedAt > first.createdAt && newestInBlock.sequence < transaction.sequence;
 }
 
-function counterOf({ chain }: LaneStep): string {
-  return chain.counter?.name ?? 'sequence';
+function sequenceName({ chain }: LaneStep): string {
+  return chain.sequence?.name ?? 'sequence';
 }

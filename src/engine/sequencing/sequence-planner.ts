@@ -166,5 +166,5 @@ export async function sequenceFigures(
   );
   // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
   const chain = counts.reduce((highest, count) => (count > highest ? count : highest), 0n);
-  return { chain, held, settled, ...(step.chain.counter?.beginsAnew === true && { beginsAnew: true }) };
+  return { chain, held, settled, ...(step.chain.sequence?.beginsAnew === true && { beginsAnew: true }) };
 }

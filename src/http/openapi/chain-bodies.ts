@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Chain, DescribedBody, DescribedSigning } from '../../chains/chain.ts';
+import type { BodyDescription, Chain, SigningDescription } from '../../chains/chain.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
@@ -11,7 +11,7 @@ import { relayerAnswers } from './relayer-answers.ts';
 /** The parts of a chain family that the description uses. */
 export type DescribedChain = Pick<
   Chain,
-  'counter' | 'description' | 'networkSchema' | 'policySchema' | 'type' | 'unit'
+  'sequence' | 'description' | 'networkSchema' | 'policySchema' | 'type' | 'unit'
 >;
 
 /** The kinds of signers that clients can make, by their type. */
@@ -27,8 +27,8 @@ export function chainBodies(
 ): ChainBodies & { named: Readonly<Record<string, z.ZodType>> } {
   const families = [...chains.values()];
   const named: Record<string, z.ZodType> = {};
-  const bodyOf = (kind: string, of: (family: DescribedChain) => DescribedBody | undefined): DescribedBody => {
-    const bodies: DescribedBody[] = [];
+  const bodyOf = (kind: string, of: (family: DescribedChain) => BodyDescription | undefined): BodyDescription => {
+    const bodies: BodyDescription[] = [];
     for (const family of families) {
       const body = of(family);
       if (body === undefined) continue;
@@ -93,7 +93,7 @@ export function chainBodies(
 }
 
 /** The body that creates a signer. The schema of each kind gets a name of its own. */
-function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): DescribedBody {
+function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): BodyDescription {
   const schemas = [...kinds.values()].map((kind) => {
     const words = kind.type.split('_').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
     const schema = signerCreateSchema(kind);
@@ -114,8 +114,8 @@ const FURTHER = z.looseObject({
 });
 
 function signingOf(
-  parts: readonly Pick<DescribedSigning, 'text' | 'answer'>[],
-): Pick<DescribedSigning, 'text' | 'answer'> {
+  parts: readonly Pick<SigningDescription, 'text' | 'answer'>[],
+): Pick<SigningDescription, 'text' | 'answer'> {
   const answers = parts.map(({ answer }) => answer);
   return {
     text: parts.map(({ text }) => text).join(' '),

@@ -1,32 +1,32 @@
 import type { z } from 'zod';
-import type { DescribedBody, DescribedSigning } from '../../chains/chain.ts';
+import type { BodyDescription, SigningDescription } from '../../chains/chain.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { RelayerAnswers } from './relayer-answers.ts';
 
 /** The bodies and answers that depend on the chain family. Each is a union over all families. */
 export interface ChainBodies {
-  policies: DescribedBody;
+  policies: BodyDescription;
   /** The body that creates a relayer. */
-  relayer: DescribedBody;
+  relayer: BodyDescription;
   /** The body that creates a signer. */
-  signer: DescribedBody;
+  signer: BodyDescription;
   /** The bodies that create and change a network. */
-  networks: { create: DescribedBody; update: DescribedBody };
+  networks: { create: BodyDescription; update: BodyDescription };
   /** The answers about relayers. */
   answers: RelayerAnswers;
   /** The family of the examples: the first one. */
   example: { networkType: string; unit: string };
   /** The body that sends a transaction. */
-  request: DescribedBody;
+  request: BodyDescription;
   /** A transaction in answers. */
   transaction: z.ZodType;
-  message: Pick<DescribedSigning, 'text' | 'answer'>;
-  typedData: DescribedSigning;
+  message: Pick<SigningDescription, 'text' | 'answer'>;
+  typedData: SigningDescription;
   /** A transaction that is signed but not sent. */
-  unsent: DescribedSigning;
+  unsent: SigningDescription;
   /** A transaction whose fees a relayer pays, and the user's payment for them. */
-  sponsorship: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  sponsorship: BodyDescription & { quote: z.ZodType; built: z.ZodType };
   /** The JSON-RPC methods that families answer themselves. */
   methods: string;
 }

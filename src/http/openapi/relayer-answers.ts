@@ -17,8 +17,8 @@ const unavailable = z
   .meta({ description: 'Reason for each value that no endpoint gave, by its field name; absent if there is none' });
 
 /** Makes the schemas of the answers about relayers, for the given families. */
-export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[]): RelayerAnswers {
-  const counters = chains.flatMap(({ counter }) => counter ?? []);
+export function relayerAnswers(chains: readonly Pick<Chain, 'sequence' | 'unit'>[]): RelayerAnswers {
+  const counters = chains.flatMap(({ sequence: counter }) => counter ?? []);
   const checks = [...Object.keys(COMMON_CHECKS), ...counters.map(({ failure }) => failure.type)];
   return {
     relayer: relayerSchema(z.enum(checks)),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DescribedBody } from '../../chains/chain.ts';
+import type { BodyDescription } from '../../chains/chain.ts';
 import { MAX_RPC_CALLS } from '../../services/rpc.ts';
 import { envelope, rpcAnswerSchema } from './answers.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
@@ -92,6 +92,6 @@ function sponsoredOperations({ sponsorship }: ChainBodies): Record<string, Opera
   };
 }
 
-function bodyOf({ schema, example }: DescribedBody): DescribedBody {
+function bodyOf({ schema, example }: BodyDescription): BodyDescription {
   return { schema, example };
 }

@@ -1,5 +1,5 @@
 import { type Chain, isSameChain } from '../../chains/chain.ts';
-import type { ChainConnections, Served } from '../../chains/connections.ts';
+import type { ChainConnections, RelayerEndpoints } from '../../chains/connections.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { Reader } from '../../store/store.ts';
@@ -21,7 +21,7 @@ const IDENTITY_MS = 3_000;
 export async function refuseOtherChain(
   { read, connections }: OtherChainDeps,
   chain: Pick<Chain, 'restartable'>,
-  served: Served,
+  served: RelayerEndpoints,
   field: 'custom_rpc_urls' | 'rpc_urls',
 ): Promise<void> {
   const { networkType, network } = served;

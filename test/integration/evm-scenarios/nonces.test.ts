@@ -1,5 +1,5 @@
 /**
- * The stored nonce counter and the chain disagree: gaps, restarts, lagging nodes, other users of the key, a chain that
+ * The stored nonce and the chain disagree: gaps, restarts, lagging nodes, other users of the key, a chain that
  * started anew. Each time they agree again without help, and no nonce is used twice.
  */
 

@@ -3,20 +3,20 @@ import type { Failure } from '../../support/failure-list.ts';
 /** Failures around nonces that drift or leave gaps, and transactions that are stuck, lost or reported wrongly. */
 export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
   1: {
-    what: 'the counter is above the chain, with nothing in between',
+    what: 'the stored nonce is above the chain, with nothing in between',
     shown: {
       'integration/evm-scenarios/nonces': 'a gap below a stuck transaction is filled, and the count goes on',
     },
   },
   2: {
-    what: 'a crash between counter and record',
+    what: 'a crash between nonce and record',
     shown: {
       'integration/evm-scenarios/nonces':
         'an engine that dies before anything is stored leaves its nonce to the next one',
     },
   },
   3: {
-    what: 'a read of the chain lowers a healthy counter',
+    what: 'a read of the chain lowers a healthy nonce',
     shown: {
       'integration/evm-scenarios/nonces':
         'the count cannot be read, or is behind, while a burst is signed: no nonce is given twice',
@@ -64,7 +64,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     },
   },
   9: {
-    what: 'a reset at start leaves the counter',
+    what: 'a reset at start leaves the nonce',
     shown: {
       'integration/evm-scenarios/nonces':
         'on a chain that was started anew ${how} the count begins anew, and what was signed before ends',

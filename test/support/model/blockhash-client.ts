@@ -48,7 +48,7 @@ export class BlockhashFamily extends FakeFamily {
     return { ...given, anchorKind: 'none', onDeath: 'end', contentKey };
   }
 
-  override vary(fields: JsonObject): JsonObject {
+  override withDistinctBytes(fields: JsonObject): JsonObject {
     return { ...fields, variation: Number(fields['variation'] ?? 0) + 1 };
   }
 }

@@ -13,7 +13,7 @@ const MAX_AUTHORIZATIONS = 16;
 /** The order of secp256k1. The protocol ignores a signature whose s is above half of it (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-const word = (most: bigint, said: string) => integerUpTo(most, said).transform((value) => hex32(amountOf(value)));
+const word = (most: bigint, fault: string) => integerUpTo(most, fault).transform((value) => hex32(amountOf(value)));
 const chainId = integerUpTo((1n << 256n) - 1n, 'expected a chain id, or 0 for any chain').optional();
 const yParity = integerUpTo(1n, 'expected 0 or 1').optional();
 

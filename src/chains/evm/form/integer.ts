@@ -17,11 +17,11 @@ export function readInteger(value: unknown): bigint | undefined {
 }
 
 /** An integer of at most `most`, in any form of {@link readInteger}. */
-export function integerUpTo(most: bigint, said: string): z.ZodType<JsonAmount> {
+export function integerUpTo(most: bigint, fault: string): z.ZodType<JsonAmount> {
   const schema = z.unknown().transform((value, context): JsonAmount => {
     const integer = value === '' ? undefined : readInteger(value);
     if (integer !== undefined && integer >= 0n && integer <= most) return jsonAmount(integer);
-    context.addIssue({ code: 'custom', message: said });
+    context.addIssue({ code: 'custom', message: fault });
     return z.NEVER;
   });
   return schema.meta({

@@ -53,12 +53,12 @@ export async function signUnsent(
   const { nonce, ...others } = readForm(unsentSchema, body);
   const { gas_limit } = others;
   const { request, validUntil } = parseRequest(others, account, 0);
-  const { price, ...asked } = readRequest(request);
+  const { price, ...requested } = readRequest(request);
   if (price.kind === 'speed') {
     throw invalidRequest('`speed` needs a network to ask for prices: give gas_price or EIP1559 parameters');
   }
   if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
-  if (asked.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
+  if (requested.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
   const chainId = account.identity === undefined ? declaredChainId : chainIdOf(account.identity);
   if (chainId === null) throw networkNotReached();
 
@@ -77,9 +77,9 @@ export async function signUnsent(
     chain_id: chainId,
     nonce: amountOf(nonce),
     from: account.address,
-    to: asked.to,
-    value: asked.stored.value,
-    data: asked.data,
+    to: requested.to,
+    value: requested.stored.value,
+    data: requested.data,
     gas_limit: amountOf(gas_limit),
     gas_price: paid.kind === 'legacy' ? String(paid.gasPrice) : null,
     max_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxFeePerGas),

@@ -3,7 +3,7 @@ import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { blockTime, wholeBlock } from '../provider.ts';
 import { type LostNonce, type NonceUse, useOf } from './nonce-use.ts';
-import { unsupported } from './receipts.ts';
+import { undefinedIfRefused } from './receipts.ts';
 
 /** A used nonce, and the earliest time at which an attempt of ours can have used it. */
 export interface SearchedNonce extends LostNonce {
@@ -18,14 +18,14 @@ export interface BodySearch {
    */
   readOn<T extends SearchedNonce>(
     read: ReadOne,
-    sought: readonly T[],
+    nonces: readonly T[],
     last: bigint,
   ): Promise<Map<T, NonceUse> | undefined>;
 }
 
 /** Where the search for an account's nonces stands. Which endpoint read a block does not matter: only finds count. */
 interface Place {
-  sought: string;
+  nonces: string;
   low: bigint;
   high: bigint;
   next: bigint;
@@ -46,48 +46,48 @@ const SLACK_MS = 300_000;
 export function createBodySearch(): BodySearch {
   const places = new Map<string, Place>();
 
-  async function placeFor(read: ReadOne, sought: readonly SearchedNonce[], last: bigint): Promise<Place> {
-    const account = sought[0]?.account ?? '';
-    const names = sought.map(({ sequence }) => sequence).join();
+  async function placeFor(read: ReadOne, nonces: readonly SearchedNonce[], last: bigint): Promise<Place> {
+    const account = nonces[0]?.account ?? '';
+    const names = nonces.map(({ sequence }) => sequence).join();
     const known = places.get(account);
-    if (known?.sought === names) return known;
-    const since = Math.min(...sought.map(({ signedAt }) => signedAt)) - SLACK_MS;
+    if (known?.nonces === names) return known;
+    const since = Math.min(...nonces.map(({ signedAt }) => signedAt)) - SLACK_MS;
     const low = await firstBlockSince(read, since, last);
-    const place = { sought: names, low, high: last, next: low };
+    const place = { nonces: names, low, high: last, next: low };
     places.set(account, place);
     return place;
   }
 
-  function goOn(account: string, { sought, low, high }: Place): void {
+  function goOn(account: string, { nonces, low, high }: Place): void {
     if (low === 0n) {
       places.delete(account);
       return;
     }
     const below = low - 2n * (high - low + 1n);
     const next = below > 0n ? below : 0n;
-    places.set(account, { sought, low: next, high: low - 1n, next });
+    places.set(account, { nonces, low: next, high: low - 1n, next });
   }
 
   return {
-    async readOn(read, sought, last) {
-      const place = await placeFor(read, sought, last);
-      const found = new Map<(typeof sought)[number], NonceUse>();
+    async readOn(read, nonces, last) {
+      const place = await placeFor(read, nonces, last);
+      const found = new Map<(typeof nonces)[number], NonceUse>();
       const end = smallest(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
       let shown = 0;
-      while (place.next <= end && found.size < sought.length) {
+      while (place.next <= end && found.size < nonces.length) {
         const numbers = upTo(place.next, smallest(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
-        const blocks = await Promise.all(numbers.map((number) => wholeBlock(read, number).catch(unsupported)));
+        const blocks = await Promise.all(numbers.map((number) => wholeBlock(read, number).catch(undefinedIfRefused)));
         for (const [index, block] of blocks.entries()) {
           if (block == null) continue;
           shown += 1;
-          for (const one of sought) {
+          for (const one of nonces) {
             const use = useOf(block, numbers[index] ?? 0n, one);
             if (use !== undefined) found.set(one, use);
           }
         }
         place.next += BigInt(numbers.length);
       }
-      if (place.next > place.high) goOn(sought[0]?.account ?? '', place);
+      if (place.next > place.high) goOn(nonces[0]?.account ?? '', place);
       return shown === 0 ? undefined : found;
     },
   };
@@ -99,7 +99,7 @@ async function firstBlockSince(read: ReadOne, since: Timestamp, last: bigint): P
   let high = last;
   while (low < high) {
     const middle = (low + high) / 2n;
-    const madeAt = await blockTime(read, middle).catch(unsupported);
+    const madeAt = await blockTime(read, middle).catch(undefinedIfRefused);
     if (madeAt == null || madeAt < since) low = middle + 1n;
     else high = middle;
   }

@@ -4,10 +4,10 @@ import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
 import { blockNumber, blockReceipts, type Receipt, receiptOf, transactionCount, wholeBlock } from '../provider.ts';
 import type { BodySearch, SearchedNonce } from './body-search.ts';
 import { countsOn, type NonceUse, nonceUse, useOf } from './nonce-use.ts';
-import { isReceiptOf, mapLimited, unreadable, unsupported } from './receipts.ts';
+import { isReceiptOf, mapLimited, nullIfUnreadable, undefinedIfRefused } from './receipts.ts';
 
 /** A transaction whose nonce is used, though the node shows no receipt of it. */
-export interface Lost extends SearchedNonce {
+export interface LostTransaction extends SearchedNonce {
   seenIn: bigint | undefined;
 }
 
@@ -23,7 +23,7 @@ export type Finding =
   | { kind: 'open' };
 
 /** What the search works with. */
-export interface Tracing {
+export interface TraceContext {
   rpc: RpcClient;
   read: ReadOne;
   confirmations: bigint;
@@ -42,7 +42,10 @@ const OTHERS = { withinMs: 2_000 };
  * receipts, states and transactions, and answer null or an error. Only the content of a block at final depth is proof.
  * If there are several endpoints, a second one must show the same. Never throws for what endpoints do.
  */
-export async function trace<T extends Lost>(tracing: Tracing, lost: readonly T[]): Promise<Map<T, Finding>> {
+export async function trace<T extends LostTransaction>(
+  tracing: TraceContext,
+  lost: readonly T[],
+): Promise<Map<T, Finding>> {
   const findings = new Map<T, Finding>(
     lost.map((one) => [one, unproved(one, 'No endpoint has shown in time which transaction used it.')]),
   );
@@ -51,7 +54,11 @@ export async function trace<T extends Lost>(tracing: Tracing, lost: readonly T[]
   return new Map(findings);
 }
 
-async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], findings: Map<T, Finding>): Promise<void> {
+async function follow<T extends LostTransaction>(
+  tracing: TraceContext,
+  lost: readonly T[],
+  findings: Map<T, Finding>,
+): Promise<void> {
   const { rpc, read, finalBlock, search } = tracing;
   const uses = await usesOn(read, lost, finalBlock);
   const isOpen = (one: T) => uses.get(one) === undefined;
@@ -59,8 +66,8 @@ async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], find
     // Another node may keep what this one has pruned.
     const left = lost.filter(isOpen);
     const others = rpc.onOthers(read, async (other) => {
-      const told = await usesOn(other, left, finalBlock);
-      for (const [one, use] of told) if (use !== 'unused' && isOpen(one)) uses.set(one, use);
+      const reason = await usesOn(other, left, finalBlock);
+      for (const [one, use] of reason) if (use !== 'unused' && isOpen(one)) uses.set(one, use);
     });
     await answersInTime(others, OTHERS);
   }
@@ -69,26 +76,26 @@ async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], find
     for (const one of group) {
       const use = searched?.get(one);
       if (use !== undefined) uses.set(one, use);
-      else findings.set(one, unproved(one, untold(searched !== undefined)));
+      else findings.set(one, unproved(one, unprovedReason(searched !== undefined)));
     }
   }
   await mapLimited([...uses], async ([one, use]) => {
-    findings.set(one, await judge(tracing, one, use).catch(silence(one)));
+    findings.set(one, await judge(tracing, one, use).catch(orUnproved(one)));
   });
 }
 
-function untold(hasBlocks: boolean): string {
+function unprovedReason(hasBlocks: boolean): string {
   const lack = 'No endpoint has the receipts or states that show which transaction used it';
   return hasBlocks ? `${lack}; the blocks are looked through for it. ${ADVICE}` : `${lack}, nor the blocks. ${ADVICE}`;
 }
 
 const ADVICE = 'Add an endpoint that keeps its history.';
 
-function unproved({ sequence }: Lost, told: string): Finding {
-  return { kind: 'unproved', reason: `Nonce ${sequence} is used. ${told}` };
+function unproved({ sequence }: LostTransaction, reason: string): Finding {
+  return { kind: 'unproved', reason: `Nonce ${sequence} is used. ${reason}` };
 }
 
-function silence(one: Lost): (error: unknown) => Finding {
+function orUnproved(one: LostTransaction): (error: unknown) => Finding {
   return (error) => {
     if (error instanceof RpcError)
       return unproved(one, 'An endpoint that was asked for that transaction has not answered.');
@@ -98,7 +105,11 @@ function silence(one: Lost): (error: unknown) => Finding {
 
 type Uses<T> = Map<T, NonceUse | 'unused'>;
 
-async function usesOn<T extends Lost>(read: ReadOne, lost: readonly T[], finalBlock: bigint): Promise<Uses<T>> {
+async function usesOn<T extends LostTransaction>(
+  read: ReadOne,
+  lost: readonly T[],
+  finalBlock: bigint,
+): Promise<Uses<T>> {
   const countAt = countsOn(read);
   const uses: Uses<T> = new Map();
   await mapLimited(lost, async (one) => {
@@ -113,7 +124,7 @@ function noAnswer(error: unknown): undefined {
   return undefined;
 }
 
-async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Promise<Finding> {
+async function judge(tracing: TraceContext, one: LostTransaction, use: NonceUse | 'unused'): Promise<Finding> {
   if (use === 'unused') return { kind: 'open' };
   if (use.isOurs) {
     const receipt = await receiptIn(tracing, one, use);
@@ -125,17 +136,21 @@ async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Pro
   }
   const proof = await proofAmongAll(tracing, one, use);
   if (proof === 'denied') return unproved(one, `${use.text} Another endpoint contradicts that.`);
-  if (proof === 'untold') return unproved(one, `${use.text} One endpoint says so, and no second one shows it yet.`);
+  if (proof === 'unproved') return unproved(one, `${use.text} One endpoint says so, and no second one shows it yet.`);
   const count = await transactionCount(tracing.read, one.account, 'latest');
-  const said = `Nonce ${one.sequence} consumed externally (on-chain nonce: ${count})`;
-  return { kind: 'displaced', reason: `${said}. No matching transaction hash found on-chain. ${use.text}` };
+  const summary = `Nonce ${one.sequence} consumed externally (on-chain nonce: ${count})`;
+  return { kind: 'displaced', reason: `${summary}. No matching transaction hash found on-chain. ${use.text}` };
 }
 
 /** Looks in the block's list of receipts first: a node that has the list may not find a receipt by its hash. */
-async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: NonceUse): Promise<Receipt | undefined> {
+async function receiptIn(
+  { rpc, read }: TraceContext,
+  one: LostTransaction,
+  { block, hash }: NonceUse,
+): Promise<Receipt | undefined> {
   const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
-    const [listed] = (await blockReceipts(node, block, new Set([hash ?? ''])).catch(unsupported)) ?? [];
-    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(unreadable));
+    const [listed] = (await blockReceipts(node, block, new Set([hash ?? ''])).catch(undefinedIfRefused)) ?? [];
+    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(nullIfUnreadable));
     return isReceiptOf(one, receipt) ? receipt : undefined;
   };
   const here = await receiptOn(read);
@@ -144,8 +159,8 @@ async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: Non
 }
 
 async function proofAmongAll(
-  { rpc, confirmations }: Tracing,
-  one: Lost,
+  { rpc, confirmations }: TraceContext,
+  one: LostTransaction,
   use: NonceUse,
 ): Promise<ReturnType<typeof proofOf>> {
   if (rpc.endpointCount < 2) return 'shown';
@@ -153,19 +168,19 @@ async function proofAmongAll(
   return proofOf(await answersInTime(asked, OTHERS));
 }
 
-async function opinionOn(read: ReadOne, one: Lost, use: NonceUse, confirmations: bigint): Promise<Opinion> {
-  const block = await wholeBlock(read, use.block).catch(unsupported);
+async function opinionOn(read: ReadOne, one: LostTransaction, use: NonceUse, confirmations: bigint): Promise<Opinion> {
+  const block = await wholeBlock(read, use.block).catch(undefinedIfRefused);
   if (block == null) return 'none';
   // The node has another block of that height. Near its tip, it may still change to ours.
   if (block.hash !== use.blockHash) return (await blockNumber(read)) >= use.block + confirmations ? 'other' : 'none';
   if ((await transactionCount(read, one.account, 'latest')) <= one.sequence) return 'other';
   for (const hash of one.hashes) {
-    if (isReceiptOf(one, await receiptOf(read, hash).catch(unsupported))) return 'other';
+    if (isReceiptOf(one, await receiptOf(read, hash).catch(undefinedIfRefused))) return 'other';
   }
   return (useOf(block, use.block, one)?.hash ?? null) === use.hash ? 'same' : 'other';
 }
 
-function byAccount<T extends Lost>(lost: readonly T[]): T[][] {
+function byAccount<T extends LostTransaction>(lost: readonly T[]): T[][] {
   const accounts = Map.groupBy(lost, ({ account }) => account);
   return [...accounts.values()];
 }

@@ -9,7 +9,7 @@ import {
   type WholeBlock,
   wholeBlock,
 } from '../provider.ts';
-import { unsupported } from './receipts.ts';
+import { undefinedIfRefused } from './receipts.ts';
 
 /** A transaction whose nonce is used, though no receipt is shown of any of its hashes. */
 export interface LostNonce {
@@ -55,14 +55,14 @@ export async function nonceUse(
   last: bigint,
   countAt: CountAt = countsOn(read),
 ): Promise<NonceUse | 'unused' | undefined> {
-  const count = await countAt(lost.account, last).catch(unsupported);
+  const count = await countAt(lost.account, last).catch(undefinedIfRefused);
   if (count !== undefined && count <= lost.sequence) return 'unused';
   return (await useByHash(read, lost, last)) ?? (await useByState(read, lost, last, countAt));
 }
 
 async function useByHash(read: ReadOne, lost: LostNonce, last: bigint): Promise<NonceUse | undefined> {
   for (const hash of lost.hashes) {
-    const number = (await blockOf(read, hash).catch(unsupported)) ?? (await blockOfReceipt(read, hash));
+    const number = (await blockOf(read, hash).catch(undefinedIfRefused)) ?? (await blockOfReceipt(read, hash));
     if (number === undefined || number > last) continue;
     const use = await useIn(read, number, lost);
     if (use !== undefined) return use;
@@ -72,7 +72,7 @@ async function useByHash(read: ReadOne, lost: LostNonce, last: bigint): Promise<
 
 /** Several nodes may stand behind one address, so a receipt may turn up that was not there a moment ago. */
 async function blockOfReceipt(read: ReadOne, hash: string): Promise<bigint | undefined> {
-  return (await receiptOf(read, hash).catch(unsupported))?.blockNumber;
+  return (await receiptOf(read, hash).catch(undefinedIfRefused))?.blockNumber;
 }
 
 /** Finds the block in which the account's count passed the nonce. The nonce was used there. */
@@ -84,12 +84,12 @@ async function useByState(
 ): Promise<NonceUse | undefined> {
   const passed = await firstBlockWhere(async (block) => (await countAt(lost.account, block)) > lost.sequence, last);
   if (passed === undefined) return undefined;
-  const block = await wholeBlock(read, passed.block).catch(unsupported);
+  const block = await wholeBlock(read, passed.block).catch(undefinedIfRefused);
   if (block == null) return undefined;
   const use = useOf(block, passed.block, lost);
   // Only an account with code can raise its own nonce without a transaction, for instance when it makes a contract.
   if (use !== undefined || !passed.hasBefore) return use;
-  const isByCode = await hasCode(read, lost.account, passed.block).catch(unsupported);
+  const isByCode = await hasCode(read, lost.account, passed.block).catch(undefinedIfRefused);
   if (isByCode !== true) return undefined;
   const text = `It was used by the account's own code (EIP-7702) in block ${passed.block}.`;
   return { block: passed.block, blockHash: block.hash, hash: null, isOurs: false, text };
@@ -97,7 +97,7 @@ async function useByState(
 
 /** The use of a nonce in one block of a node; undefined where the block shows none, or the node does not show it. */
 async function useIn(read: ReadOne, number: bigint, lost: LostNonce): Promise<NonceUse | undefined> {
-  const block = await wholeBlock(read, number).catch(unsupported);
+  const block = await wholeBlock(read, number).catch(undefinedIfRefused);
   return block == null ? undefined : useOf(block, number, lost);
 }
 

@@ -8,7 +8,7 @@ const WORTH_A_BLOCK = 4;
 const CALLS_AT_ONCE = 16;
 
 /** One transaction whose receipt is looked for. */
-export interface Sought {
+export interface ReceiptQuery {
   /** In lower case, as are the hashes. */
   account: string;
   /** The hashes of all its attempts, the latest first. */
@@ -21,13 +21,13 @@ export interface Sought {
  * The receipts of the transactions that have one, whichever attempt it is of.
  * @param orNone turns the failure of reading one receipt into none, or throws it
  */
-export async function receiptsOf<T extends Sought>(
+export async function receiptsOf<T extends ReceiptQuery>(
   read: ReadOne,
-  sought: readonly T[],
-  orNone: (error: unknown) => null = lacking,
+  queries: readonly T[],
+  orNone: (error: unknown) => null = nullIfPruned,
 ): Promise<Map<T, Receipt>> {
   const found = new Map<T, Receipt>();
-  let left = [...sought];
+  let left = [...queries];
   const readBlocks = new Set<bigint>();
 
   while (left.length >= WORTH_A_BLOCK) {
@@ -35,11 +35,11 @@ export async function receiptsOf<T extends Sought>(
     if (block === undefined) break;
     readBlocks.add(block);
     const hashes = new Set(left.flatMap((one) => one.hashes));
-    const receipts = await blockReceipts(read, block, hashes).catch(unsupported);
+    const receipts = await blockReceipts(read, block, hashes).catch(undefinedIfRefused);
     if (receipts === undefined) break;
     const byHash = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
     for (const one of left)
-      keep(
+      addReceipt(
         found,
         one,
         one.hashes.map((hash) => byHash.get(hash)).find((known) => known),
@@ -51,7 +51,7 @@ export async function receiptsOf<T extends Sought>(
     left.filter((one) => !found.has(one)),
     async (one) => {
       for (const hash of one.hashes) {
-        if (keep(found, one, await receiptOf(read, hash).catch(orNone))) return;
+        if (addReceipt(found, one, await receiptOf(read, hash).catch(orNone))) return;
       }
     },
   );
@@ -62,7 +62,7 @@ export async function receiptsOf<T extends Sought>(
  * A block that holds some of the transactions: one where a transaction was seen before, or that of the first receipt
  * found.
  */
-async function nextBlock<T extends Sought>(
+async function nextBlock<T extends ReceiptQuery>(
   read: ReadOne,
   left: readonly T[],
   found: Map<T, Receipt>,
@@ -76,7 +76,7 @@ async function nextBlock<T extends Sought>(
     for (const hash of one.hashes) {
       const receipt = await receiptOf(read, hash).catch(orNone);
       // A list that lacks a receipt of its own block is not asked for twice.
-      if (keep(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
+      if (addReceipt(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
         return receipt.blockNumber;
       }
     }
@@ -86,31 +86,35 @@ async function nextBlock<T extends Sought>(
   return undefined;
 }
 
-function keep<T extends Sought>(found: Map<T, Receipt>, one: T, receipt: Receipt | null | undefined): boolean {
+function addReceipt<T extends ReceiptQuery>(
+  found: Map<T, Receipt>,
+  one: T,
+  receipt: Receipt | null | undefined,
+): boolean {
   if (!isReceiptOf(one, receipt)) return false;
   found.set(one, receipt);
   return true;
 }
 
 /** A receipt that is not of this very transaction is a lie or a mix-up, and counts as none. */
-export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): receipt is Receipt {
+export function isReceiptOf(one: ReceiptQuery, receipt: Receipt | null | undefined): receipt is Receipt {
   return receipt != null && one.hashes.includes(receipt.transactionHash) && receipt.from === one.account;
 }
 
 /** Treats a pruned receipt as a missing one, so that it does not keep the others from being read. */
-function lacking(error: unknown): null {
+function nullIfPruned(error: unknown): null {
   if (isDenial(error, dialect)) return null;
   throw error;
 }
 
 /** Whether an endpoint answered with something that cannot be read. */
-export function isNonsense(error: unknown): boolean {
+export function isMalformed(error: unknown): boolean {
   return error instanceof RpcError && error.kind === 'malformed';
 }
 
 /** Treats a receipt that a node refuses, or that cannot be read, as a missing one. */
-export function unreadable(error: unknown): null {
-  if (isNonsense(error) || isNodeError(error)) return null;
+export function nullIfUnreadable(error: unknown): null {
+  if (isMalformed(error) || isNodeError(error)) return null;
   throw error;
 }
 
@@ -118,7 +122,7 @@ export function unreadable(error: unknown): null {
  * Turns an error of the node into undefined. `eth_getBlockReceipts` is young (geth 1.13): without it, each receipt is
  * asked for.
  */
-export function unsupported(error: unknown): undefined {
+export function undefinedIfRefused(error: unknown): undefined {
   if (isNodeError(error)) return undefined;
   throw error;
 }

@@ -129,10 +129,11 @@ function limitsOf(fields: EvmFields): JsonObject {
  * Revert data in the forms of the nodes: bare (geth, besu, nethermind, anvil), behind a word (openethereum: `Reverted
  * 0x…`), in an object (hardhat: `data`, ganache: `result`). Null for none and for an empty one.
  */
-function dataIn(said: Json | undefined, depth = 0): string | null {
-  if (typeof said === 'string') return /^(?:Reverted )?(0x(?:[0-9a-fA-F]{2})+)$/.exec(said)?.[1]?.toLowerCase() ?? null;
-  if (typeof said !== 'object' || said === null || Array.isArray(said) || depth > 2) return null;
-  return dataIn(said['data'] ?? said['result'] ?? said['output'], depth + 1);
+function dataIn(value: Json | undefined, depth = 0): string | null {
+  if (typeof value === 'string')
+    return /^(?:Reverted )?(0x(?:[0-9a-fA-F]{2})+)$/.exec(value)?.[1]?.toLowerCase() ?? null;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > 2) return null;
+  return dataIn(value['data'] ?? value['result'] ?? value['output'], depth + 1);
 }
 
 function reasonOf(data: string, request: JsonObject): string {

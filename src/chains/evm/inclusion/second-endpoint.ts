@@ -1,7 +1,7 @@
 import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import { answersInTime, isBorneOut, type Opinion } from '../../quorum.ts';
+import { answersInTime, isCorroborated, type Opinion } from '../../quorum.ts';
 import { blockNumber, type Receipt, type ShownBlock, shownBlock } from '../provider.ts';
-import { receiptsOf, type Sought, unsupported } from './receipts.ts';
+import { type ReceiptQuery, receiptsOf, undefinedIfRefused } from './receipts.ts';
 
 /** One node's receipt of a transaction, at final depth. */
 export interface Claim {
@@ -9,49 +9,49 @@ export interface Claim {
   receipt: Receipt;
 }
 
-interface Asked extends Claim, Sought {}
+interface ClaimQuery extends Claim, ReceiptQuery {}
 
 /**
  * Finds which of one node's claims may be called final, by what the other endpoints show. With one endpoint only, it
  * asks nothing.
  * @returns the keys of the claims that hold
  */
-export async function shownElsewhere<K>(
+export async function corroboratedClaims<K>(
   rpc: RpcClient,
   read: ReadOne,
   claims: ReadonlyMap<K, Claim>,
   confirmations: bigint,
 ): Promise<Set<K>> {
   if (claims.size === 0 || rpc.endpointCount < 2) return new Set(claims.keys());
-  const asked = new Map([...claims].map(([key, claim]) => [key, asAsked(claim)]));
-  const all = [...asked.values()];
+  const queries = new Map([...claims].map(([key, claim]) => [key, queryOf(claim)]));
+  const all = [...queries.values()];
   // A slow endpoint does not hold up claims that another endpoint has shown.
-  const shown = new Set<Asked>();
-  const isEnough = (opinions: ReadonlyMap<Asked, Opinion>) => {
+  const shown = new Set<ClaimQuery>();
+  const isEnough = (opinions: ReadonlyMap<ClaimQuery, Opinion>) => {
     for (const claim of all) if (opinions.get(claim) === 'same') shown.add(claim);
     return shown.size === all.length;
   };
   const others = rpc.onOthers(read, (other) => opinionsOf(other, all, confirmations));
-  const heard = await answersInTime(others, { isEnough });
-  const holds = (claim: Asked) => isBorneOut(heard.map((opinions) => opinions.get(claim) ?? 'none'));
-  return new Set([...asked].filter(([, claim]) => holds(claim)).map(([key]) => key));
+  const answers = await answersInTime(others, { isEnough });
+  const holds = (claim: ClaimQuery) => isCorroborated(answers.map((opinions) => opinions.get(claim) ?? 'none'));
+  return new Set([...queries].filter(([, claim]) => holds(claim)).map(([key]) => key));
 }
 
-function asAsked({ account, receipt }: Claim): Asked {
+function queryOf({ account, receipt }: Claim): ClaimQuery {
   return { account, receipt, hashes: [receipt.transactionHash], seenIn: receipt.blockNumber };
 }
 
 async function opinionsOf(
   read: ReadOne,
-  claims: readonly Asked[],
+  claims: readonly ClaimQuery[],
   confirmations: bigint,
-): Promise<Map<Asked, Opinion>> {
+): Promise<Map<ClaimQuery, Opinion>> {
   const receipts = await receiptsOf(read, claims);
-  const isSame = (claim: Asked) => {
+  const isSame = (claim: ClaimQuery) => {
     const shown = receipts.get(claim);
     return shown?.blockHash === claim.receipt.blockHash && shown.succeeded === claim.receipt.succeeded;
   };
-  const opinions = new Map<Asked, Opinion>();
+  const opinions = new Map<ClaimQuery, Opinion>();
   const blocks = new Map<bigint, Promise<ShownBlock | null | undefined>>();
   let head: Promise<bigint> | undefined;
   for (const claim of claims) {
@@ -60,7 +60,7 @@ async function opinionsOf(
       continue;
     }
     const { blockNumber: number } = claim.receipt;
-    const block = blocks.get(number) ?? shownBlock(read, number).catch(unsupported);
+    const block = blocks.get(number) ?? shownBlock(read, number).catch(undefinedIfRefused);
     blocks.set(number, block);
     head ??= blockNumber(read);
     opinions.set(claim, opinionOf(claim, receipts.get(claim), await block, (await head) >= number + confirmations));

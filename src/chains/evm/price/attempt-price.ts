@@ -39,7 +39,7 @@ export interface PricePlan {
 }
 
 /** A price, or why there is none now. */
-export type Priced = { kind: 'price'; price: Price } | Exclude<AttemptPreparation, { kind: 'ready' }>;
+export type PriceDecision = { kind: 'price'; price: Price } | Exclude<AttemptPreparation, { kind: 'ready' }>;
 
 /**
  * The highest price of bumps and noops where the policy has no cap, as a multiple of the first attempt's price. No
@@ -54,7 +54,7 @@ function capOf({ policy, firstFee }: PricePlan): bigint | null {
 }
 
 /** The price of one more attempt. It exceeds each earlier one by what pools ask for, unless the network has no pool. */
-export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, settings: EvmSettings): Priced {
+export function priceFor(plan: PricePlan, market: Market, gasLimit: bigint, settings: EvmSettings): PriceDecision {
   const { request, policy, highest } = plan;
   const { averageBlocktimeMs, lacksMempool } = settings;
   const outbid = highest === undefined ? undefined : minimumBump(highest);
@@ -62,20 +62,20 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
     case 'noop':
       return noopPrice(plan, market, averageBlocktimeMs);
     case 'replace': {
-      if (request.price.kind !== 'speed') return priced(request.price);
+      if (request.price.kind !== 'speed') return decision(request.price);
       if (market.doubt !== undefined) return parked(market.doubt);
       const wanted = raised(priceOf(request.price, market, policy, averageBlocktimeMs), outbid);
-      return priced(capPrice(wanted, policy.gasPriceCap));
+      return decision(capPrice(wanted, policy.gasPriceCap));
     }
     case 'bump': {
       const tooDear = aboveCap(policy, market) ?? market.doubt;
       if (tooDear !== undefined) return parked(tooDear);
-      const asked = atLeast(plan, laterPriceOf(request.price, market, policy, averageBlocktimeMs));
+      const requested = atLeast(plan, laterPriceOf(request.price, market, policy, averageBlocktimeMs));
       const cap = capOf(plan);
-      if (plan.isGasRefused === true) return priced(capPrice(raised(asked, highest), cap));
-      if (lacksMempool) return followed(plan, capPrice(raised(asked, highest), cap), gasLimit);
-      const price = capPrice(raised(asked, outbid), cap);
-      if (outbid === undefined || reaches(price, outbid)) return priced(price);
+      if (plan.isGasRefused === true) return decision(capPrice(raised(requested, highest), cap));
+      if (lacksMempool) return poollessPrice(plan, capPrice(raised(requested, highest), cap), gasLimit);
+      const price = capPrice(raised(requested, outbid), cap);
+      if (outbid === undefined || reaches(price, outbid)) return decision(price);
       return parked(policy.gasPriceCap === null ? ceilingReason(outbid) : capReason(policy, outbid));
     }
   }
@@ -86,18 +86,18 @@ export function pricedFor(plan: PricePlan, market: Market, gasLimit: bigint, set
  * noop pays the least that replaces them. So it exceeds the cap step by step, each step only after the cheaper one was
  * not enough, and up to a ceiling. While the market is in doubt, it also pays that least.
  */
-function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): Priced {
+function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): PriceDecision {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
-  const asked = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
-  if (highest === undefined) return market.doubt === undefined ? priced(asked) : parked(market.doubt);
+  const requested = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
+  if (highest === undefined) return market.doubt === undefined ? decision(requested) : parked(market.doubt);
   // What no node has needs not be outbid: a noop that is refused again and again must not become dearer each time.
   const outbid = plan.isRefused === true ? highest : minimumBump(highest);
   const needed = largest(outbid.fee, outbid.tip);
   if (plan.isRefused !== true && needed > highestOfNoops(plan)) return parked(ceilingReason(outbid));
   const limit = market.doubt !== undefined ? needed : cap === null ? null : largest(cap, needed);
   // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
-  return priced(capPrice(raiseTo(asked, outbid), limit));
+  return decision(capPrice(raiseTo(requested, outbid), limit));
 }
 
 /**
@@ -112,10 +112,10 @@ function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: PricePlan)
  * The price on a network without a pool. Nothing has to be outbid there: another attempt is worth it only when the
  * network asks for more by now.
  */
-function followed({ highest, latest }: PricePlan, price: Price, gasLimit: bigint): Priced {
-  if (highest === undefined || latest === undefined) return priced(price);
+function poollessPrice({ highest, latest }: PricePlan, price: Price, gasLimit: bigint): PriceDecision {
+  if (highest === undefined || latest === undefined) return decision(price);
   const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
-  if (isBetter && reaches(price, highest)) return priced(price);
+  if (isBetter && reaches(price, highest)) return decision(price);
   return parked(`The network's price is not above the ${highest.fee} wei per gas that were offered before`);
 }
 
@@ -128,7 +128,7 @@ function raised(price: Price, outbid: Caps | undefined): Price {
   return outbid === undefined ? price : raiseTo(price, outbid);
 }
 
-function priced(price: Price): Priced {
+function decision(price: Price): PriceDecision {
   return { kind: 'price', price };
 }
 
@@ -137,7 +137,7 @@ function priced(price: Price): Priced {
  * replaces the earlier attempts. Otherwise the reserve is spent as well: to put the noop off would leave an unwanted
  * attempt in effect.
  */
-export function payable(
+export function affordablePrice(
   { highest, policy }: PricePlan,
   price: Price,
   market: Market,
@@ -149,10 +149,10 @@ export function payable(
   const outbid = highest === undefined ? { fee: 0n, tip: 0n } : minimumBump(highest);
   const beating = largest(outbid.fee, outbid.tip);
   const mined = market.block.baseFeePerGas ?? market.gasPrice;
-  const kept = capPrice(price, largest(perGas(funds - policy.minBalance), largest(beating, mined)));
-  if (mostPerGas(kept) * gasLimit + extra <= funds) return kept;
+  const withReserve = capPrice(price, largest(perGas(funds - policy.minBalance), largest(beating, mined)));
+  if (mostPerGas(withReserve) * gasLimit + extra <= funds) return withReserve;
   const floor = highest === undefined ? mined : beating;
-  return capPrice(kept, largest(perGas(funds), floor));
+  return capPrice(withReserve, largest(perGas(funds), floor));
 }
 
 /** Why a requested price cannot replace the earlier attempts; undefined when it can. */

@@ -107,7 +107,7 @@ export function openMarket(
   const briefly = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);
   const { gasPriceCache } = settings;
   const lately =
-    gasPriceCache === null ? cachedFor(briefly, clock, loadOne) : servedStale(gasPriceCache, clock, loadOne);
+    gasPriceCache === null ? cachedFor(briefly, clock, loadOne) : staleWhileRevalidate(gasPriceCache, clock, loadOne);
   return async (freshness) => {
     if (freshness !== undefined) return anew(freshness === 'fresh' ? 'one' : 'all');
     const market = await lately();
@@ -124,12 +124,12 @@ const REFRESH_GIVEN_UP_AFTER_MS = 30_000;
  * it expires. The age counts from the start of the load, so no value is served that was asked for longer ago than
  * `expireAfterMs`. A failed load fails the callers that wait for it, and is not remembered.
  */
-export function servedStale<T>(
+export function staleWhileRevalidate<T>(
   bounds: { staleAfterMs: number; expireAfterMs: number },
   clock: Clock,
   load: () => Promise<T>,
 ): () => Promise<T> {
-  let kept: { value: T; askedAt: number } | undefined;
+  let cached: { value: T; askedAt: number } | undefined;
   let refresh: { result: Promise<T>; askedAt: number } | undefined;
 
   function start(): Promise<T> {
@@ -140,7 +140,7 @@ export function servedStale<T>(
     };
     started.result.then((value) => {
       // A refresh that was given up may still end, after its successor.
-      if (kept === undefined || kept.askedAt < started.askedAt) kept = { value, askedAt: started.askedAt };
+      if (cached === undefined || cached.askedAt < started.askedAt) cached = { value, askedAt: started.askedAt };
       end();
     }, end);
     return started.result;
@@ -148,14 +148,14 @@ export function servedStale<T>(
 
   return async () => {
     const now = clock.elapsed();
-    const age = kept === undefined ? Number.POSITIVE_INFINITY : now - kept.askedAt;
-    if (kept !== undefined && age < bounds.staleAfterMs) return kept.value;
+    const age = cached === undefined ? Number.POSITIVE_INFINITY : now - cached.askedAt;
+    if (cached !== undefined && age < bounds.staleAfterMs) return cached.value;
     // The time since the refresh began. Further callers do not extend it.
     const runsFor = refresh === undefined ? Number.POSITIVE_INFINITY : now - refresh.askedAt;
     const isRunning = runsFor < REFRESH_GIVEN_UP_AFTER_MS;
-    if (kept !== undefined && age < bounds.expireAfterMs) {
+    if (cached !== undefined && age < bounds.expireAfterMs) {
       if (!isRunning) void start();
-      return kept.value;
+      return cached.value;
     }
     return refresh !== undefined && isRunning && runsFor < bounds.expireAfterMs ? refresh.result : start();
   };

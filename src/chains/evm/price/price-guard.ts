@@ -49,9 +49,9 @@ export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of
       const market = await one();
       if (!leaps(market, believed)) return believe(market);
     }
-    const told = await all();
-    const market = quorumOf(told) ?? (await one());
-    if (told.length > 1 || believed === undefined || !leaps(market, believed)) return believe(market);
+    const markets = await all();
+    const market = quorumOf(markets) ?? (await one());
+    if (markets.length > 1 || believed === undefined || !leaps(market, believed)) return believe(market);
     doubtedSince ??= clock.elapsed();
     if (clock.elapsed() - doubtedSince >= TOLD_AGAIN_AFTER_MS) return believe(market);
     const doubt =
@@ -74,15 +74,15 @@ function dearest({ block, gasPrice, tips }: Market): bigint {
  * The middle one of several markets. Of two, the lower price and the higher gas limit count: no node alone makes a
  * transaction dear or impossible. Of two nodes, the one that knows EIP-1559 counts.
  */
-function quorumOf(told: readonly Market[]): Market | undefined {
+function quorumOf(markets: readonly Market[]): Market | undefined {
   const isModern = ({ tips }: Market) => tips !== undefined;
-  const kind = middleBy(told, 'higher', (market) => (isModern(market) ? 1n : 0n));
+  const kind = middleBy(markets, 'higher', (market) => (isModern(market) ? 1n : 0n));
   if (kind === undefined) return undefined;
   const gasLimit = middleOf(
-    told.map(({ block }) => block.gasLimit),
+    markets.map(({ block }) => block.gasLimit),
     'higher',
   );
-  const alike = told.filter((market) => isModern(market) === isModern(kind));
+  const alike = markets.filter((market) => isModern(market) === isModern(kind));
   const chosen = middleBy(alike, 'lower', dearest) ?? kind;
   return { ...chosen, block: { ...chosen.block, gasLimit: gasLimit ?? chosen.block.gasLimit } };
 }

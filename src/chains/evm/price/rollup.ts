@@ -118,8 +118,8 @@ function firstWord(answer: Json): bigint | null {
  */
 export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
   const cost = 'The price is that of eth_gasPrice, which leaves out the cost of the proof';
-  const told = await figureOrNothing(read, { method: 'zkevm_estimateGasPrice', params: [], parse: price, cost });
-  return told ?? (await gasPrice(read));
+  const estimate = await figureOrNothing(read, { method: 'zkevm_estimateGasPrice', params: [], parse: price, cost });
+  return estimate ?? (await gasPrice(read));
 }
 
 /** By how much a Polygon zkEVM node's figure for the whole fee exceeds gas limit times price. */

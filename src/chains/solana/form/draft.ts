@@ -18,11 +18,11 @@ import {
 import {
   blockhashValidity,
   blockTime,
+  chainTip,
   isBlockhashValid,
   latestBlockhash,
   type Simulation,
   simulate,
-  standing,
 } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
 
@@ -31,7 +31,7 @@ export interface Draft {
   kind: 'drafted';
   message: Message;
   /** The message as the client asked for it, without the relayer's instructions for compute units. */
-  asked: Message;
+  requested: Message;
   /** The trial that found the compute limit; absent where there was none. */
   tried?: Simulation;
   /** By place; the relayer's own place is ignored. */
@@ -92,13 +92,13 @@ async function given(
   const { message, messageBytes, signatures } = decodeTransaction(base64);
   const isSigned = isSignatureOf(message.keys[0] ?? '', signatures[0] ?? Buffer.alloc(0), messageBytes);
   const signed = isSigned ? ({ isSigned: true } as const) : {};
-  const drafted = { kind: 'drafted', message, asked: message, signatures, ...signed } as const;
+  const drafted = { kind: 'drafted', message, requested: message, signatures, ...signed } as const;
   const nonce = nonceOf(message);
   if (nonce !== undefined) return underNonce(read, drafted, nonce, { settles: isSigned && settles, acceptedAt });
   // A wallet uses the newest blockhash, which confirmed state knows only a moment later.
   const [isValid, { slot, height }] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
-    standing(read, 'processed'),
+    chainTip(read, 'processed'),
   ]);
   const timed = { ...drafted, lastValidBlockHeight: height + BLOCKHASH_LIFE, slot: longBefore(slot) };
   if (isValid) return timed;
@@ -113,7 +113,7 @@ async function given(
   }
   const { blockhash, ...latest } = await latestBlockhash(read);
   const renewed = { ...message, blockhash };
-  return { kind: 'drafted', signatures, message: renewed, asked: renewed, ...latest };
+  return { kind: 'drafted', signatures, message: renewed, requested: renewed, ...latest };
 }
 
 /**
@@ -153,14 +153,14 @@ export async function unlessBehind(
   acceptedAt: Timestamp | undefined,
 ): Promise<RefusedPreparation | ParkedPreparation> {
   if (acceptedAt === undefined) return refusal;
-  const { slot } = await standing(read, 'confirmed');
+  const { slot } = await chainTip(read, 'confirmed');
   if (await isPast(read, slot, acceptedAt + LOOK_AGO_MS)) return refusal;
   return { kind: 'parked', reason: `${refusal.reason}; or the node is behind`, retryInMs: NODE_BEHIND_MS };
 }
 
 async function underNonce(
   read: ReadOne,
-  drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures' | 'isSigned'>,
+  drafted: Pick<Draft, 'kind' | 'message' | 'requested' | 'signatures' | 'isSigned'>,
   nonce: DurableNonce,
   { settles, acceptedAt }: { settles: boolean; acceptedAt: Timestamp | undefined },
 ): Promise<Draft | Preparation> {
@@ -192,9 +192,9 @@ async function composed(
   // The client's instructions come first: some of them name others by their place (secp256k1, ed25519).
   const compile = (extra: readonly TransactionInstruction[]) =>
     compileLegacy({ payer, instructions: [...instructions, ...extra], blockhash });
-  const asked = compile([]);
-  const budgeted = await withComputeBudget(read, asked, compile, { policy, lastPrice });
-  return { kind: 'drafted', ...budgeted, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
+  const requested = compile([]);
+  const budgeted = await withComputeBudget(read, requested, compile, { policy, lastPrice });
+  return { kind: 'drafted', ...budgeted, requested, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
 }
 
 /**
@@ -203,11 +203,11 @@ async function composed(
  */
 async function withComputeBudget(
   read: ReadOne,
-  asked: Message,
+  requested: Message,
   compile: (extra: readonly TransactionInstruction[]) => Message,
   { policy, lastPrice }: { policy: SolanaPolicy; lastPrice: bigint | undefined },
 ): Promise<Pick<Draft, 'message' | 'tried'>> {
-  const own = readComputeBudget(asked);
+  const own = readComputeBudget(requested);
   const extra = (limit: number, price: bigint) => [
     ...(own.limit === undefined ? [ComputeBudgetProgram.setComputeUnitLimit({ units: limit })] : []),
     ...(own.price === undefined && price > 0n
@@ -215,16 +215,16 @@ async function withComputeBudget(
       : []),
   ];
   const widest = compile(extra(MAX_UNITS, 1n));
-  if (sizeOf(widest) > Math.min(MAX_TRANSACTION, policy.largestTransaction)) return { message: asked };
-  const [payer = ''] = asked.keys;
+  if (sizeOf(widest) > Math.min(MAX_TRANSACTION, policy.largestTransaction)) return { message: requested };
+  const [payer = ''] = requested.keys;
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(compile(extra(MAX_UNITS, 0n))));
-  const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
+  const writable = requested.keys.filter((_key, index) => isWritable(requested, index));
   const [tried, usual] = await Promise.all([
     simulate(read, trial, { replacesBlockhash: false, after: [payer] }),
     priorityPrice(read, writable),
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MAX_UNITS));
-  const most = priceWithin(policy.mostFee, asked.signers, limit);
+  const most = priceWithin(policy.mostFee, requested.signers, limit);
   const offered = offeredPrice(usual, lastPrice);
   return { message: compile(extra(limit, offered < most ? offered : most)), tried };
 }

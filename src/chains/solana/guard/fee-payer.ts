@@ -152,14 +152,14 @@ export interface LossBound {
  * an apparent loss is tried again, between two reads of the balance.
  * @param funds the account's balance at about the time of the trial
  */
-export async function lossShown(
+export async function lossFault(
   read: ReadOne,
   tried: Simulation,
   funds: bigint,
   { payer, trial, replacesBlockhash, most }: LossBound,
 ): Promise<string | undefined> {
   const isWithin = (shown: Simulation, before: bigint) => {
-    const left = leftIn(shown);
+    const left = balanceAfter(shown);
     return left === undefined || left + most >= before;
   };
   if (isWithin(tried, funds)) return undefined;
@@ -168,11 +168,11 @@ export async function lossShown(
   const after = await balance(read, payer);
   const least = smallest(before, after);
   if (isWithin(again, least)) return undefined;
-  return `Policy violation: It takes ${least - (leftIn(again) ?? 0n)} lamports from the relayer account, of which its fee and rent are ${most}`;
+  return `Policy violation: It takes ${least - (balanceAfter(again) ?? 0n)} lamports from the relayer account, of which its fee and rent are ${most}`;
 }
 
 /** The fee payer's balance after the trial; undefined where the node does not tell, zero where the account is gone. */
-export function leftIn({ error, accounts: [account] }: Simulation): bigint | undefined {
+export function balanceAfter({ error, accounts: [account] }: Simulation): bigint | undefined {
   if (error !== null || account === undefined) return undefined;
   return account?.lamports ?? 0n;
 }

@@ -9,7 +9,7 @@ import { type Mint, readMint } from '../tokens/mint.ts';
  * What is wrong with the programs and tokens that the policies allow: they do not exist, or are of another kind. A
  * fault counts only when every endpoint that answers shows it.
  */
-export async function unknownAllowed(
+export async function policyFaults(
   rpc: RpcClient,
   { policies }: Account,
   onRisk: (risk: string) => void = () => {},
@@ -19,7 +19,7 @@ export async function unknownAllowed(
   const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read, policy, onRisk) }));
   if (faults.length === 0 || rpc.endpointCount < 2) return faults;
   const others = await answersInTime(rpc.onOthers(read, (other) => faultsOn(other, policy)));
-  return faults.filter((fault) => others.every((told) => told.includes(fault)));
+  return faults.filter((fault) => others.every((reported) => reported.includes(fault)));
 }
 
 async function faultsOn(

@@ -3,7 +3,7 @@ import type { Message } from '../message/compiled-message.ts';
 import { accountLoss, feePayerLoss } from './fee-payer.ts';
 
 /** A transaction as policies look at it. */
-export interface Guarded {
+export interface GuardedTransaction {
   message: Message;
   /** In bytes, with its signatures. */
   size: number;
@@ -25,7 +25,7 @@ export interface GuardOptions {
  * it is allowed. In the reference's order and words.
  */
 export function policyViolation(
-  { message, size, lookedUp, called = [] }: Guarded,
+  { message, size, lookedUp, called = [] }: GuardedTransaction,
   relayer: string,
   policy: SolanaPolicy,
   { paysRent, spends = false }: GuardOptions,
@@ -43,13 +43,20 @@ export function policyViolation(
  * {@link policyViolation} for a transaction of another fee payer, which the relayer signs as one of several: it may
  * spend what the relayer holds.
  */
-export function coSignerViolation(guarded: Guarded, relayer: string, policy: SolanaPolicy): string | undefined {
+export function coSignerViolation(
+  guarded: GuardedTransaction,
+  relayer: string,
+  policy: SolanaPolicy,
+): string | undefined {
   const { message, size } = guarded;
   const fault = listFault(guarded, policy) ?? sizeFault(size, policy) ?? accountLoss(message, relayer);
   return fault === undefined ? undefined : `Policy violation: ${fault}`;
 }
 
-function listFault({ message, lookedUp = [], called = [] }: Guarded, policy: SolanaPolicy): string | undefined {
+function listFault(
+  { message, lookedUp = [], called = [] }: GuardedTransaction,
+  policy: SolanaPolicy,
+): string | undefined {
   return (
     accountFault([...message.keys, ...lookedUp], policy) ??
     programFault([...programsOf(message), ...called], policy) ??

@@ -62,7 +62,7 @@ export function tokenBurns(message: Message, keys: readonly string[]): TokenBurn
 const INITIALIZES = new Set([1, 16, 18]);
 
 /** The token accounts that a message itself initializes, for any mint. Their earlier state proves nothing. */
-export function accountsMade(message: Message, keys: readonly string[]): ReadonlySet<string> {
+export function accountsCreated(message: Message, keys: readonly string[]): ReadonlySet<string> {
   const made = tokenInstructions(message, keys).filter(({ data }) => INITIALIZES.has(data[0] ?? -1));
   return new Set(made.map(({ named: [account = ''] }) => account));
 }
@@ -130,7 +130,7 @@ export async function tokenFault(
   const unnamed = [...new Set(transfers.flatMap(({ mint, source }) => (mint === null ? [source] : [])))];
   const sources = unnamed.length === 0 ? [] : await accountsAt(read, unnamed);
   const mintOf = new Map(unnamed.map((source, index) => [source, readTokenAccount(sources[index])?.mint]));
-  const made = accountsMade(message, keys);
+  const made = accountsCreated(message, keys);
   for (const { mint, source } of transfers) {
     if (mint === null && made.has(source))
       return `Policy violation: ${source} is made in the transaction that moves its tokens`;

@@ -1,6 +1,6 @@
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { answersInTime } from '../../quorum.ts';
-import { standing } from '../provider.ts';
+import { chainTip } from '../provider.ts';
 
 /** How many blocks a blockhash stays valid (`MAX_PROCESSING_AGE`). */
 export const BLOCKHASH_LIFE = 150n;
@@ -14,18 +14,18 @@ const FURTHEST_APART = 1_000n;
  * alive for ever.
  * @throws EndpointUnfit when every other endpoint that answers is at a height too far away
  */
-export async function lastHeight(rpc: RpcClient, read: ReadOne, told: bigint): Promise<bigint> {
-  if (rpc.endpointCount < 2) return told;
-  const isNear = (height: bigint) => distance(height + BLOCKHASH_LIFE, told) <= FURTHEST_APART;
-  const asked = rpc.onOthers(read, async (other) => (await standing(other, 'processed')).height);
+export async function lastHeight(rpc: RpcClient, read: ReadOne, own: bigint): Promise<bigint> {
+  if (rpc.endpointCount < 2) return own;
+  const isNear = (height: bigint) => distance(height + BLOCKHASH_LIFE, own) <= FURTHEST_APART;
+  const asked = rpc.onOthers(read, async (other) => (await chainTip(other, 'processed')).height);
   const heights = await answersInTime(asked, { isEnough: isNear });
   const near = heights.filter(isNear);
   if (heights.length > 0 && near.length === 0) {
-    throw new EndpointUnfit(`it is near height ${told - BLOCKHASH_LIFE}, and others at ${heights.join(', ')}`, {
+    throw new EndpointUnfit(`it is near height ${own - BLOCKHASH_LIFE}, and others at ${heights.join(', ')}`, {
       pauseMs: 0,
     });
   }
-  return near.map((height) => height + BLOCKHASH_LIFE).reduce((most, last) => (last > most ? last : most), told);
+  return near.map((height) => height + BLOCKHASH_LIFE).reduce((most, last) => (last > most ? last : most), own);
 }
 
 function distance(one: bigint, other: bigint): bigint {

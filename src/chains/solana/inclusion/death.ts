@@ -6,17 +6,17 @@ import { SLOTS_BEFORE } from '../form/draft.ts';
 import { decodeMessage } from '../message/compiled-message.ts';
 import { type NonceState, nonceState } from '../message/durable-nonce.ts';
 import {
+  type ChainTip,
+  chainTip,
   firstAvailableBlock,
   isBlockhashValid,
   isWithoutHistory,
-  type Standing,
   signatureStatuses,
-  standing,
 } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
 
 /** An attempt that is looked for on the chain. */
-export interface Sought {
+export interface UnseenAttempt {
   attempt: Attempt;
   fields: SolanaFields;
 }
@@ -35,16 +35,16 @@ export interface Verdicts {
  * Judges the attempts that may be in no block and never in one. Where there are several endpoints, a second endpoint has to show
  * the same, and none may deny it.
  * @param final the end of the final chain of the node that is read
- * @param sought the attempts of which that node has no status
+ * @param attempts the attempts of which that node has no status
  */
 export async function deadAmong(
   rpc: RpcClient,
   read: ReadOne,
-  final: Standing,
-  sought: readonly Sought[],
+  final: ChainTip,
+  attempts: readonly UnseenAttempt[],
 ): Promise<Verdicts> {
-  const nonces = await noncesOf(read, sought);
-  const claimed = sought.filter((one) => isOver(one, final, nonces));
+  const nonces = await noncesOf(read, attempts);
+  const claimed = attempts.filter((one) => isOver(one, final, nonces));
   if (claimed.length === 0) return { dead: new Set(), unproved: new Map() };
   const ask = (one: ReadOne) => opinionsOn(one, claimed).catch((error: unknown) => withoutHistory(error, claimed));
   const own = await ask(read);
@@ -54,10 +54,10 @@ export async function deadAmong(
   const dead = new Set<Attempt>();
   const unproved = new Map<Attempt, string>();
   for (const [index, { attempt, fields }] of claimed.entries()) {
-    const told = [own, ...others].flatMap((opinions) => opinions[index] ?? []);
-    const opinions = told.map((one): Opinion => (one === 'forgotten' ? 'none' : one));
+    const reported = [own, ...others].flatMap((opinions) => opinions[index] ?? []);
+    const opinions = reported.map((one): Opinion => (one === 'forgotten' ? 'none' : one));
     if (isProved(opinions)) dead.add(attempt);
-    else if (told.includes('forgotten') && !opinions.includes('other')) {
+    else if (reported.includes('forgotten') && !opinions.includes('other')) {
       unproved.set(attempt, reasonOf(rpc.endpointCount, fields));
     }
   }
@@ -76,7 +76,7 @@ function reasonOf(endpoints: number, { slot }: SolanaFields): string {
 type Finding = Opinion | 'forgotten';
 
 /** A node without a history has no opinion on what is missing. */
-function withoutHistory(error: unknown, claimed: readonly Sought[]): Finding[] {
+function withoutHistory(error: unknown, claimed: readonly UnseenAttempt[]): Finding[] {
   if (isWithoutHistory(error)) return claimed.map(() => 'forgotten');
   throw error;
 }
@@ -86,9 +86,9 @@ function withoutHistory(error: unknown, claimed: readonly Sought[]): Finding[] {
  * first: once an attempt's time is over there, it is in a block by then or never. The statuses come next. The start of
  * the history comes last, so that it shows every block that the node had dropped before the statuses were read.
  */
-async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Finding[]> {
+async function opinionsOn(read: ReadOne, claimed: readonly UnseenAttempt[]): Promise<Finding[]> {
   const [final, nonces, alive] = await Promise.all([
-    standing(read, 'finalized'),
+    chainTip(read, 'finalized'),
     noncesOf(read, claimed),
     aliveAmong(read, claimed),
   ]);
@@ -114,7 +114,7 @@ export function assertReach(slot: bigint, least: bigint): void {
 }
 
 /** Whether the time in which an attempt could get into a block is over, by the final chain. */
-function isOver({ attempt, fields }: Sought, final: Standing, nonces: Nonces): boolean {
+function isOver({ attempt, fields }: UnseenAttempt, final: ChainTip, nonces: Nonces): boolean {
   const { last_valid_block_height: last, nonce_account: account = '' } = fields;
   if (last !== null) return final.height > amountOf(last);
   const nonce = nonces.get(account);
@@ -130,8 +130,8 @@ function isUnder({ anchor }: Attempt, account: string, value: string): boolean {
 }
 
 /** The final state of the durable nonces, by account. */
-async function noncesOf(read: ReadOne, sought: readonly Sought[]): Promise<Nonces> {
-  const accounts = [...new Set(sought.flatMap(({ fields }) => fields.nonce_account ?? []))];
+async function noncesOf(read: ReadOne, attempts: readonly UnseenAttempt[]): Promise<Nonces> {
+  const accounts = [...new Set(attempts.flatMap(({ fields }) => fields.nonce_account ?? []))];
   const states = await Promise.all(
     accounts.map(
       async (account): Promise<[string, NonceState]> => [account, await nonceState(read, account, 'finalized')],
@@ -144,11 +144,11 @@ async function noncesOf(read: ReadOne, sought: readonly Sought[]): Promise<Nonce
  * The attempts whose blockhash the node still takes. Their last valid height is one endpoint's word, which may be a
  * lie.
  */
-async function aliveAmong(read: ReadOne, sought: readonly Sought[]): Promise<ReadonlySet<Sought>> {
-  const blockhashOf = ({ fields }: Sought) =>
+async function aliveAmong(read: ReadOne, attempts: readonly UnseenAttempt[]): Promise<ReadonlySet<UnseenAttempt>> {
+  const blockhashOf = ({ fields }: UnseenAttempt) =>
     fields.last_valid_block_height === null ? [] : [decodeMessage(Buffer.from(fields.message, 'base64')).blockhash];
-  const blockhashes = [...new Set(sought.flatMap(blockhashOf))];
+  const blockhashes = [...new Set(attempts.flatMap(blockhashOf))];
   const valid = await Promise.all(blockhashes.map((blockhash) => isBlockhashValid(read, blockhash, 'confirmed')));
   const alive = new Set(blockhashes.filter((_blockhash, index) => valid[index]));
-  return new Set(sought.filter((one) => blockhashOf(one).some((blockhash) => alive.has(blockhash))));
+  return new Set(attempts.filter((one) => blockhashOf(one).some((blockhash) => alive.has(blockhash))));
 }

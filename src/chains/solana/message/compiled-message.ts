@@ -79,8 +79,8 @@ export function decodeMessage(bytes: Uint8Array): Message {
   const [first] = bytes;
   if (first === undefined) throw new MalformedTransaction('it ends too early');
   const version = versionOf(first);
-  const whole = Buffer.concat(version === 0 ? [bytes] : [VERSION_0, bytes, NO_TABLES]);
-  const message = viewOf(version, read(whole));
+  const complete = Buffer.concat(version === 0 ? [bytes] : [VERSION_0, bytes, NO_TABLES]);
+  const message = viewOf(version, read(complete));
   assertSound(message);
   // The package ignores what follows a message, and takes lengths that are longer than they have to be.
   const written = encodeMessage(message);
@@ -93,9 +93,9 @@ export function decodeMessage(bytes: Uint8Array): Message {
   );
 }
 
-function read(whole: Buffer): MessageV0 {
+function read(complete: Buffer): MessageV0 {
   try {
-    return MessageV0.deserialize(whole);
+    return MessageV0.deserialize(complete);
   } catch (error) {
     throw new MalformedTransaction('it ends too early', { cause: error });
   }
@@ -277,8 +277,8 @@ function assertRoom(accounts: number): void {
 }
 
 function instructionFault({ keys, instructions, lookups }: Message): string | undefined {
-  const taken = lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0);
-  const total = keys.length + taken;
+  const lookedUp = lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0);
+  const total = keys.length + lookedUp;
   for (const [index, { program, accounts }] of instructions.entries()) {
     if (program === 0) return `instruction ${index} calls the payer`;
     if (program >= keys.length) return `instruction ${index} calls account ${program}, which is none of its own`;

@@ -34,9 +34,11 @@ export function computeBudgetFault({ keys, instructions }: Message): string | un
  * a message that sets a value twice or incompletely. Here the first complete value counts.
  */
 export function readComputeBudget({ keys, instructions }: Message): ComputeBudget {
-  const said = instructions.filter(({ program }) => keys[program] === COMPUTE_BUDGET_PROGRAM).map(({ data }) => data);
+  const budgets = instructions
+    .filter(({ program }) => keys[program] === COMPUTE_BUDGET_PROGRAM)
+    .map(({ data }) => data);
   return {
-    limit: said.find((data) => data[0] === SET_LIMIT && data.length >= 5)?.readUInt32LE(1),
-    price: said.find((data) => data[0] === SET_PRICE && data.length >= 9)?.readBigUInt64LE(1),
+    limit: budgets.find((data) => data[0] === SET_LIMIT && data.length >= 5)?.readUInt32LE(1),
+    price: budgets.find((data) => data[0] === SET_PRICE && data.length >= 9)?.readBigUInt64LE(1),
   };
 }

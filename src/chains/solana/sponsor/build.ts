@@ -30,7 +30,7 @@ export interface Quote {
 }
 
 /** A transaction that nobody has signed yet. */
-export interface Built {
+export interface BuiltTransaction {
   /** Base64. */
   transaction: string;
   quote: Quote;
@@ -39,7 +39,7 @@ export interface Built {
 }
 
 /** The relayer's account, and where prices come from. */
-export interface Building {
+export interface BuildContext {
   account: Account;
   prices: Prices;
 }
@@ -48,8 +48,8 @@ export interface Building {
 export async function buildPrepared(
   read: ReadOne,
   { transaction, feeToken }: { transaction: string; feeToken: string },
-  { account, prices }: Building,
-): Promise<Built> {
+  { account, prices }: BuildContext,
+): Promise<BuiltTransaction> {
   const { message } = decodeTransaction(transaction);
   const policy = readPolicy(account.policies);
   const asset = await assetOf(read, feeToken, policy);
@@ -65,7 +65,7 @@ export async function buildPrepared(
   return { ...priced, lastValidBlockHeight: latest?.lastValidBlockHeight ?? null };
 }
 
-export interface AskedTransfer {
+export interface TransferRequest {
   amount: bigint;
   token: string;
   source: string;
@@ -75,9 +75,9 @@ export interface AskedTransfer {
 /** Builds a transfer between two wallets with the relayer as its payer. */
 export async function buildTransfer(
   read: ReadOne,
-  { amount, token, source, destination }: AskedTransfer,
-  { account, prices }: Building,
-): Promise<Built> {
+  { amount, token, source, destination }: TransferRequest,
+  { account, prices }: BuildContext,
+): Promise<BuiltTransaction> {
   const policy = readPolicy(account.policies);
   const fault = accountFault([source, destination], policy);
   if (fault !== undefined) throw new Refusal('validation', `Policy violation: ${fault}`);
@@ -95,11 +95,11 @@ export async function buildTransfer(
   ];
   const compose = (before: readonly TransactionInstruction[]) =>
     compileLegacy({ payer: account.address, blockhash, instructions: [...before, ...transfer] });
-  const asked = { compose, asset, user: source, spent: amount, relayer: account.address, policy, prices };
-  return { ...(await withFee(read, asked)), lastValidBlockHeight };
+  const input = { compose, asset, user: source, spent: amount, relayer: account.address, policy, prices };
+  return { ...(await withFee(read, input)), lastValidBlockHeight };
 }
 
-interface Priced {
+interface PricingInput {
   compose(before: readonly TransactionInstruction[]): Message;
   asset: Asset;
   /** Who pays the fee, where users do. */
@@ -112,7 +112,7 @@ interface Priced {
 }
 
 /** Finds the price of a transaction and, where users pay it, puts the payment into it. */
-async function withFee(read: ReadOne, priced: Priced): Promise<Pick<Built, 'transaction' | 'quote'>> {
+async function withFee(read: ReadOne, priced: PricingInput): Promise<Pick<BuiltTransaction, 'transaction' | 'quote'>> {
   const { compose, asset, user, spent, relayer, policy } = priced;
   if (policy.feePayer === 'relayer') {
     const message = compose([]);
@@ -133,7 +133,11 @@ async function withFee(read: ReadOne, priced: Priced): Promise<Pick<Built, 'tran
   return { transaction: unsigned(compose(payment(quote.gross))), quote };
 }
 
-async function quoteOf(read: ReadOne, message: Message, { asset, relayer, policy, prices }: Priced): Promise<Quote> {
+async function quoteOf(
+  read: ReadOne,
+  message: Message,
+  { asset, relayer, policy, prices }: PricingInput,
+): Promise<Quote> {
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
   const keys = [...message.keys, ...looked.addresses];

@@ -31,8 +31,8 @@ export function sponsorMethods(
       {
         kind: 'answer',
         run: async (params, account) => {
-          const asked = readParams(sponsoredSchema, params);
-          return refusing(() => sponsor.estimate(asked, account), 'estimation');
+          const request = readParams(sponsoredSchema, params);
+          return refusing(() => sponsor.estimate(request, account), 'estimation');
         },
       },
     ],
@@ -41,8 +41,8 @@ export function sponsorMethods(
       {
         kind: 'sign',
         run: async (params, account, signer) => {
-          const asked = readParams(sponsoredSchema, params);
-          return refusing(() => sponsor.prepare(asked, account, signer));
+          const request = readParams(sponsoredSchema, params);
+          return refusing(() => sponsor.prepare(request, account, signer));
         },
       },
     ],
@@ -52,8 +52,8 @@ export function sponsorMethods(
         kind: 'sign',
         event: 'transfer_transaction',
         run: async (params, account, signer) => {
-          const asked = readParams(transferSchema, params);
-          return refusing(() => sponsor.transfer(asked, account, signer));
+          const request = readParams(transferSchema, params);
+          return refusing(() => sponsor.transfer(request, account, signer));
         },
       },
     ],
@@ -105,12 +105,12 @@ function signingAndSending(sponsor: Sponsor): SendingMethod {
 export function sponsorshipOf(sponsor: Sponsor, guarded: <T>(use: () => Promise<T>) => Promise<T>): Sponsorship {
   return {
     quote: async (body, account) => {
-      const asked = readForm(sponsoredSchema, body);
-      return guarded(() => inPlainWords(() => sponsor.estimate(asked, account)));
+      const request = readForm(sponsoredSchema, body);
+      return guarded(() => inPlainWords(() => sponsor.estimate(request, account)));
     },
     build: async (body, account, signer) => {
-      const asked = readForm(sponsoredSchema, body);
-      return guarded(() => inPlainWords(() => sponsor.prepare(asked, account, signer)));
+      const request = readForm(sponsoredSchema, body);
+      return guarded(() => inPlainWords(() => sponsor.prepare(request, account, signer)));
     },
   };
 }

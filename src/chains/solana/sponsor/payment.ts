@@ -9,7 +9,7 @@ import { associatedAccount } from '../tokens/associated.ts';
 import { netOf, readMint } from '../tokens/mint.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 import { readLamports } from '../tokens/transfer.ts';
-import { assertWithin, type Building } from './build.ts';
+import { assertWithin, type BuildContext } from './build.ts';
 import { isUntraded, Refusal } from './errors.ts';
 import { priceOf, worth } from './price.ts';
 
@@ -31,7 +31,7 @@ interface Payment {
 export async function assertPaid(
   read: ReadOne,
   { message, messageBytes, signatures }: WireTransaction,
-  { account, prices }: Building,
+  { account, prices }: BuildContext,
 ): Promise<void> {
   const policy = readPolicy(account.policies);
   const looked = await lookUp(read, message);
@@ -62,7 +62,7 @@ async function creditOf(
   { lamports, tokens }: Payment,
   price: bigint,
   policy: SolanaPolicy,
-  prices: Building['prices'],
+  prices: BuildContext['prices'],
 ): Promise<bigint> {
   let credit = lamports;
   for (const [mint, amount] of tokens) {
@@ -75,7 +75,7 @@ async function creditOf(
 
 /** Null for a token that nobody trades. Such a token pays nothing. */
 async function worthOf(
-  prices: Building['prices'],
+  prices: BuildContext['prices'],
   mint: string,
   price: bigint,
   policy: SolanaPolicy,

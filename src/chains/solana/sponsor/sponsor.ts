@@ -14,7 +14,13 @@ import { judge, judgeCoSigned, type Verdict } from '../prepare.ts';
 import { type CoSigned, readCoSigned, readTransaction, readUnfinished } from '../request.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { signMessageAs } from '../signing.ts';
-import { type AskedTransfer, type Building, type Built, buildPrepared, buildTransfer } from './build.ts';
+import {
+  type BuildContext,
+  type BuiltTransaction,
+  buildPrepared,
+  buildTransfer,
+  type TransferRequest,
+} from './build.ts';
 import { Refusal } from './errors.ts';
 import { assertPaid } from './payment.ts';
 
@@ -27,7 +33,7 @@ export interface SponsorParts {
 }
 
 /** A transaction, and the token in which its user pays. */
-export interface Sponsored {
+export interface SponsoredRequest {
   transaction: string;
   fee_token: string;
 }
@@ -44,8 +50,8 @@ export class Sponsor {
   }
 
   /** What a transaction would cost. */
-  async estimate(asked: Sponsored, account: Account): Promise<WireObject> {
-    const { quote } = await this.#prepared(asked, account);
+  async estimate(request: SponsoredRequest, account: Account): Promise<WireObject> {
+    const { quote } = await this.#prepared(request, account);
     const { asset, lamports, tokens, gross } = quote;
     return {
       estimated_fee: unitsText(gross, asset.decimals),
@@ -54,18 +60,18 @@ export class Sponsor {
   }
 
   /** A transaction with its payment in it, signed by the relayer. */
-  async prepare(asked: Sponsored, account: Account, signer: Signer): Promise<WireObject> {
-    return this.#finished(await this.#prepared(asked, account), account, signer);
+  async prepare(request: SponsoredRequest, account: Account, signer: Signer): Promise<WireObject> {
+    return this.#finished(await this.#prepared(request, account), account, signer);
   }
 
   /** A transfer that the relayer pays for and has signed. */
-  async transfer(asked: AskedTransfer, account: Account, signer: Signer): Promise<WireObject> {
-    for (const wallet of [asked.source, asked.destination]) {
+  async transfer(request: TransferRequest, account: Account, signer: Signer): Promise<WireObject> {
+    for (const wallet of [request.source, request.destination]) {
       if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is not an address`);
     }
-    if (asked.source === account.address) throw new Refusal('params', 'The relayer cannot pay itself');
+    if (request.source === account.address) throw new Refusal('params', 'The relayer cannot pay itself');
     const building = await this.#building(account);
-    const built = await this.#parts.sideOf(account).onOne((read) => buildTransfer(read, asked, building));
+    const built = await this.#parts.sideOf(account).onOne((read) => buildTransfer(read, request, building));
     return this.#finished(built, account, signer);
   }
 
@@ -122,17 +128,17 @@ export class Sponsor {
     assertSupported(await judge(this.#parts.sideOf(account), base64, account));
   }
 
-  async #building(account: Account): Promise<Building> {
+  async #building(account: Account): Promise<BuildContext> {
     const { market, genesisOf } = this.#parts;
     return { account, prices: { market, genesis: await genesisOf(account) } };
   }
 
-  async #prepared({ transaction, fee_token: feeToken }: Sponsored, account: Account): Promise<Built> {
+  async #prepared({ transaction, fee_token: feeToken }: SponsoredRequest, account: Account): Promise<BuiltTransaction> {
     const building = await this.#building(account);
     return this.#parts.sideOf(account).onOne((read) => buildPrepared(read, { transaction, feeToken }, building));
   }
 
-  async #finished(built: Built, account: Account, signer: Signer): Promise<WireObject> {
+  async #finished(built: BuiltTransaction, account: Account, signer: Signer): Promise<WireObject> {
     const { transaction, quote, lastValidBlockHeight } = built;
     // What is built for a user never spends what the relayer holds.
     await this.assertSound(transaction, { ...account, maySpend: false });

@@ -64,8 +64,8 @@ export function metadataAddress(mint: string): string {
 /** A token's symbol: its own, or the one that Metaplex has; undefined where neither has one. */
 export function symbolOf(mint: Mint, metadata: OnChainAccount | null | undefined): string | undefined {
   const own = mint.extensions.get(EXTENSIONS.metadata);
-  const told = own === undefined ? undefined : secondText(own, EXTENSION_TEXTS_AT);
-  if (told !== undefined || metadata == null || metadata.owner !== METADATA_PROGRAM) return told;
+  const ownSymbol = own === undefined ? undefined : secondText(own, EXTENSION_TEXTS_AT);
+  if (ownSymbol !== undefined || metadata == null || metadata.owner !== METADATA_PROGRAM) return ownSymbol;
   return secondText(metadata.data, TEXTS_AT);
 }
 

@@ -18,7 +18,7 @@ const REVOKE = 5;
 const CLOSE = 9;
 
 /** Makes sure that the account of wrapped SOL is there and empty. What it held before becomes SOL. */
-export function emptied(relayer: string, wrapped: Mint): TransactionInstruction[] {
+export function emptyWrapped(relayer: string, wrapped: Mint): TransactionInstruction[] {
   const made = createAssociated(relayer, relayer, wrapped);
   return [made, unwrapping(relayer), made];
 }
@@ -51,10 +51,10 @@ export interface Remainder {
 export function assertions({ relayer, lamports, brought, tokens }: Remainder): TransactionInstruction[] {
   return [
     ...[...tokens].flatMap(([account, held]) => [
-      ...(held.amount > 0n ? [kept(account, held, relayer)] : []),
+      ...(held.amount > 0n ? [amountAssertion(account, held, relayer)] : []),
       revocation(account, held, relayer),
     ]),
-    kept(wrappedAccount(relayer), { program: TOKEN_PROGRAM, amount: brought }, relayer),
+    amountAssertion(wrappedAccount(relayer), { program: TOKEN_PROGRAM, amount: brought }, relayer),
     ...(lamports > 0n ? [lamportsTransfer(relayer, relayer, lamports)] : []),
     unwrapping(relayer),
   ];
@@ -63,7 +63,7 @@ export function assertions({ relayer, lamports, brought, tokens }: Remainder): T
 type Holding = Pick<TokenAccount, 'program' | 'amount'>;
 
 /** A transfer from an account to itself, which proves the amount. No transfer fee is taken. */
-function kept(account: string, { program, amount }: Holding, relayer: string): TransactionInstruction {
+function amountAssertion(account: string, { program, amount }: Holding, relayer: string): TransactionInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(TRANSFER);
   data.writeBigUInt64LE(amount, 1);

@@ -46,8 +46,8 @@ export class Executions {
       const answer = await execute(this.#market, raw, requestId);
       const { status, signature, error } = isObject(answer) ? answer : {};
       if (status === 'Success' && signature === hash) return { kind: 'accepted' };
-      const said = typeof error === 'string' ? `: ${printable(error, MAX_REASON)}` : '';
-      return { kind: 'unknown', reason: `the market has not executed it${said}` };
+      const detail = typeof error === 'string' ? `: ${printable(error, MAX_REASON)}` : '';
+      return { kind: 'unknown', reason: `the market has not executed it${detail}` };
     } catch (error) {
       if (!(error instanceof MarketFailure)) throw error;
       return { kind: 'unknown', reason: error.message };
@@ -55,7 +55,7 @@ export class Executions {
   }
 }
 
-const UNHEARD: BroadcastOutcome = { kind: 'unknown', reason: 'nobody was asked' };
+const NOT_OFFERED: BroadcastOutcome = { kind: 'unknown', reason: 'nobody was asked' };
 
 /** Offers each signed transaction to the nodes, or to the market where the market ordered it. */
 export async function offerEach(
@@ -70,5 +70,5 @@ export async function offerEach(
   ]);
   const outcomes = new Map(own.map((attempt, index) => [attempt, offered[index]]));
   const others = ordered.values();
-  return attempts.map((attempt) => outcomes.get(attempt) ?? others.next().value ?? UNHEARD);
+  return attempts.map((attempt) => outcomes.get(attempt) ?? others.next().value ?? NOT_OFFERED);
 }

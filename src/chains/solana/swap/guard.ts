@@ -91,11 +91,11 @@ export function swapFault(
   let taken = 0n;
   for (const { program, accounts, data } of message.instructions) {
     const part = { program: message.keys[program] ?? '', named: accounts.map((place) => keys[place] ?? ''), data };
-    const verdict = takenBy(part, own, allowance);
+    const verdict = amountTaken(part, own, allowance);
     if (typeof verdict === 'string') return verdict;
     taken += verdict;
   }
-  const made = accountsMade(message, keys, relayer);
+  const made = accountsCreated(message, keys, relayer);
   if (made > MAX_MADE) return `it makes ${made} accounts that stay`;
   return taken > given ? `it takes ${taken} of the token, not ${given}` : undefined;
 }
@@ -104,7 +104,7 @@ export function swapFault(
 const MAX_MADE = 2;
 
 /** How many accounts the relayer would pay for, besides the account of wrapped SOL, which is closed again. */
-function accountsMade({ instructions }: Message, keys: readonly string[], relayer: string): number {
+function accountsCreated({ instructions }: Message, keys: readonly string[], relayer: string): number {
   const wrapped = wrappedAccount(relayer);
   return instructions.filter(
     ({ program, accounts }) => keys[program] === ASSOCIATED_TOKEN_PROGRAM && keys[accounts[1] ?? -1] !== wrapped,
@@ -112,7 +112,7 @@ function accountsMade({ instructions }: Message, keys: readonly string[], relaye
 }
 
 /** How much of the token a part takes; where that is not known, a text that says why the part is not signed. */
-function takenBy(part: Part, own: OwnAccounts, allowance: Allowance): bigint | string {
+function amountTaken(part: Part, own: OwnAccounts, allowance: Allowance): bigint | string {
   const { program, named, data } = part;
   const { relayer } = allowance;
   if (program === COMPUTE_BUDGET_PROGRAM) return 0n;

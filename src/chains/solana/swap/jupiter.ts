@@ -37,7 +37,7 @@ export interface Trade {
 /** The market's price for a trade, and its whole answer, which the market wants back to build the transaction. */
 export interface Quote {
   outAmount: bigint;
-  told: JsonObject;
+  response: JsonObject;
 }
 
 /** Below this amount, one unit more is over a thousandth of it. */
@@ -75,7 +75,7 @@ export async function quote(market: MarketClient, trade: Trade): Promise<Quote> 
   if (data.inputMint !== from || data.outputMint !== to || data.inAmount !== amount) {
     throw new MarketFailure('its quote is for something else');
   }
-  return { outAmount: data.outAmount, told: isObject(answer) ? answer : {} };
+  return { outAmount: data.outAmount, response: isObject(answer) ? answer : {} };
 }
 
 /** Half a percent is 50 basis points. */
@@ -109,10 +109,10 @@ export async function swapOffer(
   { priority, isLimitDynamic }: SwapPolicy,
 ): Promise<Offer> {
   const trade = { from: mint, to: WRAPPED_SOL, amount: swapped, slippage, options: { maxAccounts: MAX_ACCOUNTS } };
-  const { outAmount, told } = await quote(market, trade);
+  const { outAmount, response } = await quote(market, trade);
   const answer = await market.post('/swap/v1/swap', {
     userPublicKey: relayer,
-    quoteResponse: told,
+    quoteResponse: response,
     wrapAndUnwrapSol: false,
     dynamicComputeUnitLimit: isLimitDynamic,
     ...(priority === null ? {} : { prioritizationFeeLamports: priorityOf(priority) }),

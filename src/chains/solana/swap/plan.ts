@@ -12,24 +12,24 @@ import { encodeTransaction, SIGNATURE_LENGTH, sizeOf } from '../message/transact
 import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
 import {
   accountsAt,
+  chainTip,
   isBlockhashValid,
   latestBlockhash,
   type OnChainAccount,
   rentFor,
   type Simulation,
   simulate,
-  standing,
 } from '../provider.ts';
 import { rentPaid, wrappedAccount } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../tokens/token-account.ts';
-import { assertions, emptied } from './assertions.ts';
+import { assertions, emptyWrapped } from './assertions.ts';
 import type { OwnAccounts } from './guard.ts';
 import type { Offer } from './jupiter.ts';
 import type { Stock } from './stock.ts';
 
 /** What all ways of swapping need to know. */
-export interface Swapping {
+export interface SwapContext {
   relayer: string;
   stock: Stock;
   offer: Offer;
@@ -57,7 +57,7 @@ export interface Plan {
 }
 
 /** A message's transaction for a trial, in base64, without a signature. */
-export function trialOf(message: Message): string {
+export function trialTransaction(message: Message): string {
   return encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(message));
 }
 
@@ -66,7 +66,7 @@ export const MAX_PRIORITY = 5_000_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** The most that a swap may cost, in lamports. */
-export function mostFee({ policy: { maxFee }, swaps: { priority } }: Pick<Swapping, 'policy' | 'swaps'>): bigint {
+export function mostFee({ policy: { maxFee }, swaps: { priority } }: Pick<SwapContext, 'policy' | 'swaps'>): bigint {
   const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MAX_PRIORITY);
   return smallest(maxFee ?? most, most);
 }
@@ -80,9 +80,9 @@ const SLACK_PART = 10n;
  * which the wrapped SOL arrives. The end fails unless enough wrapped SOL arrived and all else is still there. Returns a
  * text that says why where this is not possible.
  */
-export async function composed(
+export async function composeSwap(
   read: ReadOne,
-  swapping: Swapping,
+  swapping: SwapContext,
   own: OwnAccounts,
   lookedUp: readonly string[],
 ): Promise<Plan | string> {
@@ -98,21 +98,26 @@ export async function composed(
       payer: relayer,
       blockhash,
       lookedUp,
-      before: [...budgetOf(limit, price), ...emptied(relayer, wrapped)],
+      before: [...budgetOf(limit, price), ...emptyWrapped(relayer, wrapped)],
       after: assertions({ relayer, lamports, brought: offer.least, tokens }),
     });
   const { price = 0n } = readComputeBudget(offer.transaction.message);
   const widest = compile(MAX_UNITS, 1n, 1n);
   const size = sizeOf(widest);
   if (size > MAX_TRANSACTION) return `with what has to hold at its end it takes ${size} bytes`;
-  const first = await simulate(read, trialOf(widest), { replacesBlockhash: false });
+  const first = await simulate(read, trialTransaction(widest), { replacesBlockhash: false });
   if (first.error !== null) return { message: widest, tried: first, ...paid, ...latest };
   const limit = limitFor(first.used ?? BigInt(MAX_UNITS));
   const bounded = smallest(price, priceWithin(mostFee(swapping), 1, limit));
   const priced = compile(limit, bounded, 1n);
   const fee = await feeOf(read, priced, encodeMessage(priced));
   const message = compile(limit, bounded, floorOf(swapping, fee + paid.rent));
-  return { message, tried: await simulate(read, trialOf(message), { replacesBlockhash: false }), ...paid, ...latest };
+  return {
+    message,
+    tried: await simulate(read, trialTransaction(message), { replacesBlockhash: false }),
+    ...paid,
+    ...latest,
+  };
 }
 
 const [LIMIT, PRICE] = [2, 3];
@@ -149,7 +154,7 @@ async function rentOf(
 }
 
 /** What each of the relayer's accounts has to hold afterwards. */
-function leftOf({ relayer, stock }: Swapping, own: OwnAccounts): OwnAccounts {
+function leftOf({ relayer, stock }: SwapContext, own: OwnAccounts): OwnAccounts {
   const others = [...own].filter(([account]) => account !== wrappedAccount(relayer));
   return new Map(
     others.map(([account, held]) => {
@@ -160,7 +165,7 @@ function leftOf({ relayer, stock }: Swapping, own: OwnAccounts): OwnAccounts {
 }
 
 /** The lamports that have to be on the account before the wrapped SOL is unwrapped. */
-function floorOf({ funds, committed, offer: { least } }: Swapping, cost: bigint): bigint {
+function floorOf({ funds, committed, offer: { least } }: SwapContext, cost: bigint): bigint {
   const floor = funds - committed - cost - smallest(least / SLACK_PART, MAX_SLACK);
   return floor > 0n ? floor : 0n;
 }
@@ -170,9 +175,9 @@ function floorOf({ funds, committed, offer: { least } }: Swapping, cost: bigint)
  * would leave. Its parts do the same when they are executed, or fail. Returns a text that says why where it is not
  * signed.
  */
-export async function asOrdered(
+export async function planOfOrder(
   read: ReadOne,
-  swapping: Swapping,
+  swapping: SwapContext,
   own: OwnAccounts,
   keys: readonly string[],
 ): Promise<Plan | string> {
@@ -184,9 +189,9 @@ export async function asOrdered(
   const watched = [relayer, wrappedAccount(relayer), stock.account];
   const [isValid, { slot, height }, before, tried, rent] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
-    standing(read, 'processed'),
+    chainTip(read, 'processed'),
     accountsAt(read, watched),
-    simulate(read, trialOf(message), { replacesBlockhash: false, after: watched }),
+    simulate(read, trialTransaction(message), { replacesBlockhash: false, after: watched }),
     rentPaid(read, message, keys),
   ]);
   if (!isValid) return 'its blockhash is not known, or too old';
@@ -207,7 +212,7 @@ type Accounts = readonly (OnChainAccount | null | undefined)[];
 /**
  * What is wrong with the trial's outcome, by the relayer's accounts before and after it; undefined where it is fine.
  */
-function outcomeFault(swapping: Swapping, before: Accounts, after: Accounts): string | undefined {
+function outcomeFault(swapping: SwapContext, before: Accounts, after: Accounts): string | undefined {
   const { relayer, offer, stock } = swapping;
   if (after.length < before.length) return 'the node does not tell what it would leave';
   const [wallet] = after;
@@ -216,10 +221,10 @@ function outcomeFault(swapping: Swapping, before: Accounts, after: Accounts): st
   const brought = solIn(after, relayer) + mostFee(swapping) - solIn(before, relayer);
   if (brought < offer.least) return `it brings less than ${offer.least} lamports`;
   const source = readTokenAccount(after[2]);
-  const kept = stock.held - stock.swapped;
-  if (source === undefined) return kept > 0n ? `it takes more than ${stock.swapped} of the token` : undefined;
+  const remainder = stock.held - stock.swapped;
+  if (source === undefined) return remainder > 0n ? `it takes more than ${stock.swapped} of the token` : undefined;
   if (source.owner !== relayer || source.delegate !== null) return 'it leaves the token account to somebody else';
-  return source.amount < kept ? `it takes more than ${stock.swapped} of the token` : undefined;
+  return source.amount < remainder ? `it takes more than ${stock.swapped} of the token` : undefined;
 }
 
 /** The relayer's SOL, in lamports: on the account, and in wrapped SOL, with the rent of the latter's account. */

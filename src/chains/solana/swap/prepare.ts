@@ -22,7 +22,7 @@ import type { SolanaFields } from '../schema.ts';
 import { readMint } from '../tokens/mint.ts';
 import { type Allowance, swapFault, writtenBy } from './guard.ts';
 import { swapOffer, ultraOffer } from './jupiter.ts';
-import { asOrdered, composed, mostFee, type Plan, type Swapping } from './plan.ts';
+import { composeSwap, mostFee, type Plan, planOfOrder, type SwapContext } from './plan.ts';
 import { stocksOf } from './stock.ts';
 
 /** How soon a swap is tried again when the market has no offer, or the account too little for the fee. */
@@ -45,7 +45,7 @@ export async function prepareSwap(
   if (swaps === null || token === undefined) return refused(`The policies have no swap of ${mint} any more`);
   return rpc.onOne(async (read) => {
     try {
-      return await preparedOn(rpc, read, market, { token, policy, swaps, address, committed: lane.committed });
+      return await prepareOn(rpc, read, market, { token, policy, swaps, address, committed: lane.committed });
     } catch (error) {
       if (!(error instanceof MarketFailure)) throw error;
       return parked(`No swap: ${error.message}`, 'price');
@@ -53,7 +53,7 @@ export async function prepareSwap(
   });
 }
 
-interface Asked {
+interface SwapRequest {
   token: AllowedToken;
   policy: SolanaPolicy;
   swaps: SwapPolicy;
@@ -61,11 +61,11 @@ interface Asked {
   committed: bigint;
 }
 
-async function preparedOn(
+async function prepareOn(
   rpc: RpcClient,
   read: ReadOne,
   market: MarketClient,
-  { token, policy, swaps, address, committed }: Asked,
+  { token, policy, swaps, address, committed }: SwapRequest,
 ): Promise<Preparation> {
   const [[stock], [wrapped], funds] = await Promise.all([
     stocksOf(read, address, [token]),
@@ -83,21 +83,21 @@ async function preparedOn(
   const { message } = offer.transaction;
   const keys = [...message.keys, ...looked.addresses];
   const own = await writtenBy(read, message, keys, address);
-  if (typeof own === 'string') return unfit(own);
+  if (typeof own === 'string') return unsignable(own);
   const fault = swapFault(message, keys, own, allowanceOf(swapping));
-  if (fault !== undefined) return unfit(fault);
+  if (fault !== undefined) return unsignable(fault);
   const plan = isOwn
-    ? await composed(read, swapping, own, looked.addresses)
-    : await asOrdered(read, swapping, own, keys);
-  return typeof plan === 'string' ? unfit(plan) : ready(rpc, read, swapping, plan);
+    ? await composeSwap(read, swapping, own, looked.addresses)
+    : await planOfOrder(read, swapping, own, keys);
+  return typeof plan === 'string' ? unsignable(plan) : ready(rpc, read, swapping, plan);
 }
 
-function allowanceOf({ relayer, stock, offer, swaps }: Swapping): Allowance {
+function allowanceOf({ relayer, stock, offer, swaps }: SwapContext): Allowance {
   const isAsIs = swaps.strategy === 'jupiter-ultra';
   return { relayer, source: stock.account, given: stock.swapped, least: offer.least, isAsIs };
 }
 
-async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Plan): Promise<Preparation> {
+async function ready(rpc: RpcClient, read: ReadOne, swapping: SwapContext, plan: Plan): Promise<Preparation> {
   const { message, tried, rent, lent } = plan;
   const size = sizeOf(message);
   if (size > MAX_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
@@ -125,7 +125,7 @@ async function ready(rpc: RpcClient, read: ReadOne, swapping: Swapping, plan: Pl
 const NONE = { kind: 'none' } as const satisfies ReadyPreparation['anchor'];
 
 function fieldsOf(
-  { stock, offer }: Swapping,
+  { stock, offer }: SwapContext,
   { slot }: Plan,
   bytes: Buffer,
   { fee, rent, last }: { fee: bigint; rent: bigint; last: bigint },
@@ -151,7 +151,7 @@ function parked(reason: string, cause: 'price' | 'balance'): Preparation {
   return { kind: 'parked', reason, cause, retryInMs: AGAIN_MS };
 }
 
-function unfit(reason: string): Preparation {
+function unsignable(reason: string): Preparation {
   return refused(`What the market built is not signed: ${reason}`);
 }
 

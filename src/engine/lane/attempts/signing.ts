@@ -51,7 +51,7 @@ const MAX_VARIATIONS = 32;
  * that mean the same: two payments must not become one.
  */
 export async function withFreshSalt<T>(
-  chain: Pick<Chain, 'vary'>,
+  chain: Pick<Chain, 'withDistinctBytes'>,
   fields: JsonObject,
   signAndStore: (fields: JsonObject) => Promise<T>,
 ): Promise<T> {
@@ -61,7 +61,7 @@ export async function withFreshSalt<T>(
       return await signAndStore(salted);
     } catch (error) {
       if (!(error instanceof DuplicateRecord) || left === 0) throw error;
-      salted = chain.vary(salted);
+      salted = chain.withDistinctBytes(salted);
     }
   }
 }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type Advice, figureOrNothing, shownOrNull } from '../../../../src/chains/advice.ts';
+import { type Advice, figureOrNothing, parseOrNull } from '../../../../src/chains/advice.ts';
 import { onlyOn, quantity } from '../../../../src/chains/evm/provider.ts';
 import { openRpc } from '../../../support/evm.ts';
 import { answersByMethod, type DoubleAnswer, startRpcDouble } from '../../../support/rpc-double.ts';
@@ -82,6 +82,6 @@ t.test('a fault of our own is no missing advice', async (t) => {
 });
 
 t.test('what is only shown is dropped when it cannot be read', async (t) => {
-  t.equal(shownOrNull('0x7', quantity), 7n);
-  for (const odd of ['0x', '', null, undefined, 1, []]) t.equal(shownOrNull(odd, quantity), null);
+  t.equal(parseOrNull('0x7', quantity), 7n);
+  for (const odd of ['0x', '', null, undefined, 1, []]) t.equal(parseOrNull(odd, quantity), null);
 });

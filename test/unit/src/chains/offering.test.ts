@@ -3,7 +3,7 @@
 // among others.
 import t from 'tap';
 import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
-import { offerBytes, type Taking } from '../../../../src/chains/offering.ts';
+import { type OfferMethod, offerBytes } from '../../../../src/chains/offering.ts';
 import type { Json } from '../../../../src/domain/json/json.ts';
 import { type Attempt, NEW_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
 import {
@@ -22,13 +22,13 @@ type Kind = BroadcastOutcome['kind'];
  * A chain family whose nodes name the outcome in the error message. Only an error of kind `node` is a judgment of the
  * bytes.
  */
-const taking: Taking = {
+const taking: OfferMethod = {
   method: 'send',
   params: ({ raw }) => [raw],
   isOurs: (answer, { hash }) => answer === hash,
   failure: ({ kind, message }) => ({
     outcome: (message === 'accepted' ? { kind: message } : { kind: message, reason: 'why' }) as BroadcastOutcome,
-    isWord: kind === 'node',
+    hasJudged: kind === 'node',
   }),
 };
 

@@ -1,12 +1,12 @@
 import t from 'tap';
 import {
   answersInTime,
-  isBorneOut,
+  confirmRefusal,
+  isCorroborated,
   middleBy,
   middleOf,
   type Opinion,
   proofOf,
-  unlessRefusedAlone,
 } from '../../../../src/chains/quorum.ts';
 import type { ReadOne } from '../../../../src/egress/rpc/rpc-client.ts';
 
@@ -50,12 +50,12 @@ t.test('of what a block shows, who shows it outweighs who denies it, and silence
     [['none', 'same'], true],
     [['other', 'same'], true],
   ];
-  for (const [opinions, holds] of cases) t.equal(isBorneOut(opinions), holds, opinions.join());
+  for (const [opinions, holds] of cases) t.equal(isCorroborated(opinions), holds, opinions.join());
 });
 
 t.test('that something will never happen needs two that show it, and none that denies it', async (t) => {
   const cases: [Opinion[], ReturnType<typeof proofOf>][] = [
-    [['same', 'none'], 'untold'],
+    [['same', 'none'], 'unproved'],
     [['same', 'none', 'same'], 'shown'],
     [['same', 'other', 'same'], 'denied'],
   ];
@@ -96,6 +96,6 @@ t.test('a refusal needs a second one where there are several endpoints, and none
       endpointCount: all.length,
       onAll: <T>(use: (read: ReadOne) => Promise<T>) => all.map(() => use(NOBODY)),
     };
-    t.match(await unlessRefusedAlone(first, rpc, decideOn), held, `case ${index}`);
+    t.match(await confirmRefusal(first, rpc, decideOn), held, `case ${index}`);
   }
 });

@@ -363,8 +363,8 @@ t.test('a transaction is found by the hash of any of its versions', async (t) =>
 
 t.test('a family without nonces says so', async (t) => {
   const world = await EngineWorld.open(t);
-  for (const counter of [undefined, { ...world.family.counter, isLookedUp: false }]) {
-    Object.defineProperty(world.family, 'counter', { value: counter });
+  for (const sequence of [undefined, { ...world.family.sequence, isLookedUp: false }]) {
+    Object.defineProperty(world.family, 'sequence', { value: sequence });
     await t.rejects(
       lifecycleOver(
         world,

@@ -122,7 +122,7 @@ t.test('with endpoints that fail or hang, what is stored is told, and of the res
   await t.rejects(relayers.balance('r1'), { name: 'TypeError' });
 });
 
-t.test('the counter in the status goes on from what is signed, and never behind the chain', async (t) => {
+t.test('the sequence in the status goes on from what is signed, and never behind the chain', async (t) => {
   const world = await EngineWorld.open(t);
   const nonce = async () => (await world.services().relayers.status('r1'))['nonce'];
   const transaction = await world.accept('pay');
@@ -132,8 +132,8 @@ t.test('the counter in the status goes on from what is signed, and never behind 
   t.equal(await nonce(), '7', 'no node has it yet');
   world.client.sequences.next = async () => 9n;
   t.equal(await nonce(), '9');
-  const counter = { ...world.family.counter, showsLast: true };
-  Object.defineProperty(world.family, 'counter', { value: counter });
+  const sequence = { ...world.family.sequence, showsLast: true };
+  Object.defineProperty(world.family, 'sequence', { value: sequence });
   t.equal(await nonce(), '8', 'in a family whose clients count on themselves');
 });
 

@@ -16,11 +16,11 @@ t.test('what real nodes say about a broadcast', async (t) => {
   t.ok(BROADCAST_TEXTS.length >= 120, `${BROADCAST_TEXTS.length} texts`);
   t.ok(BROADCAST_CORPUS.every(({ place }) => place !== ''));
   for (const { client, code, means, text, data } of BROADCAST_TEXTS) {
-    const { outcome, isWord } = broadcastFailure(
+    const { outcome, hasJudged } = broadcastFailure(
       new RpcError('node', text, data === undefined ? { code } : { code, data }),
     );
     t.equal(outcome.kind, means === 'absent' ? 'busy' : means, `${client}: ${text}`);
-    t.equal(isWord, means !== 'absent', `${client}: ${text}`);
+    t.equal(hasJudged, means !== 'absent', `${client}: ${text}`);
   }
 });
 
@@ -38,7 +38,7 @@ t.test('no answer says nothing, but for being turned away', async (t) => {
   for (const kind of ['timeout', 'transport', 'http', 'malformed', 'blocked'] as const) {
     t.same(broadcastFailure(new RpcError(kind, 'nonce too low')), {
       outcome: { kind: 'unknown', reason: 'nonce too low' },
-      isWord: false,
+      hasJudged: false,
     });
   }
   t.match(broadcastFailure(new RpcError('http', 'HTTP 429', { status: 429 })), { outcome: { kind: 'busy' } });
@@ -48,7 +48,7 @@ t.test('no answer says nothing, but for being turned away', async (t) => {
 t.test('a code says it where the text does not', async (t) => {
   for (const code of [429, -32_601]) {
     const said = broadcastFailure(new RpcError('node', 'slow down', { code }));
-    t.match(said, { outcome: { kind: 'busy' }, isWord: false }, String(code));
+    t.match(said, { outcome: { kind: 'busy' }, hasJudged: false }, String(code));
   }
 });
 

@@ -18,9 +18,9 @@ import {
   reaches,
 } from '../../../../../src/chains/evm/fees.ts';
 import {
+  affordablePrice,
   type PricePlan,
-  payable,
-  pricedFor,
+  priceFor,
   replacementFault,
 } from '../../../../../src/chains/evm/price/attempt-price.ts';
 import { callData, leastGas } from '../../../../../src/chains/evm/price/gas.ts';
@@ -181,13 +181,13 @@ t.test('attempt price', async (t) => {
   });
 
   t.test('a bump outbids by a tenth, and follows the market beyond that', async (t) => {
-    t.same(pricedFor(planOf('bump'), market(GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
-    t.same(pricedFor(planOf('bump'), market(20n * GWEI), 21_000n, settingsOf()), fees(20n * GWEI + 110n, 110n));
+    t.same(priceFor(planOf('bump'), market(GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
+    t.same(priceFor(planOf('bump'), market(20n * GWEI), 21_000n, settingsOf()), fees(20n * GWEI + 110n, 110n));
   });
 
   t.test('what does nothing outbids no refused attempt, and none beyond a ceiling', async (t) => {
     const priceAt = (plan: Partial<PricePlan>) =>
-      pricedFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
+      priceFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
     t.same(priceAt({ isRefused: true }), fees(10n * GWEI, 100n));
     const highest = { fee: 950n * GWEI, tip: 100n };
     t.match(priceAt({ highest }), { kind: 'parked', reason: /more than 100 times the first$/ });
@@ -197,17 +197,17 @@ t.test('attempt price', async (t) => {
 
   t.test('under a cap it waits, while what does nothing goes beyond it by the least that counts', async (t) => {
     const capped = { gas_price_cap: Number(10n * GWEI) };
-    t.match(pricedFor(planOf('bump', {}, capped), market(GWEI), 21_000n, settingsOf()), {
+    t.match(priceFor(planOf('bump', {}, capped), market(GWEI), 21_000n, settingsOf()), {
       kind: 'parked',
       reason: /the gas_price_cap is 10000000000$/,
     });
-    t.same(pricedFor(planOf('noop', {}, capped), market(50n * GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
+    t.same(priceFor(planOf('noop', {}, capped), market(50n * GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
   });
 
   t.test('without a pool it only goes on when the network asks for more', async (t) => {
     const poolless = settingsOf({ tags: ['no-mempool'] });
-    t.match(pricedFor(planOf('bump'), market(GWEI), 21_000n, poolless), { kind: 'parked', reason: /is not above/ });
-    t.match(pricedFor(planOf('bump'), market(20n * GWEI), 21_000n, poolless), { kind: 'price' });
+    t.match(priceFor(planOf('bump'), market(GWEI), 21_000n, poolless), { kind: 'parked', reason: /is not above/ });
+    t.match(priceFor(planOf('bump'), market(20n * GWEI), 21_000n, poolless), { kind: 'price' });
   });
 
   t.test('a price that was asked for has to outbid where there is a pool, and keep the cap everywhere', async (t) => {
@@ -222,7 +222,7 @@ t.test('attempt price', async (t) => {
     const plan = planOf('noop');
     const price = { kind: 'legacy', gasPrice: 30n * GWEI } as const;
     const lowered = (funds: bigint) =>
-      payable(plan, price, market(GWEI), { funds, gasLimit: 21_000n, cost: 30n * GWEI * 21_000n });
+      affordablePrice(plan, price, market(GWEI), { funds, gasLimit: 21_000n, cost: 30n * GWEI * 21_000n });
     t.same(lowered(10n ** 18n), price);
     t.same(lowered(20n * GWEI * 21_000n), { kind: 'legacy', gasPrice: 20n * GWEI - 1n }, 'the reserve is kept');
     t.same(lowered(11n * GWEI * 21_000n), { kind: 'legacy', gasPrice: 11n * GWEI }, 'rather than that, outbid');

@@ -5,16 +5,21 @@ import {
   createBodySearch,
   type SearchedNonce,
 } from '../../../../../src/chains/evm/inclusion/body-search.ts';
-import { type Lost, trace } from '../../../../../src/chains/evm/inclusion/displacement.ts';
+import { type LostTransaction, trace } from '../../../../../src/chains/evm/inclusion/displacement.ts';
 import { type LostNonce, nonceUse } from '../../../../../src/chains/evm/inclusion/nonce-use.ts';
-import { isReceiptOf, mapLimited, receiptsOf, unsupported } from '../../../../../src/chains/evm/inclusion/receipts.ts';
+import {
+  isReceiptOf,
+  mapLimited,
+  receiptsOf,
+  undefinedIfRefused,
+} from '../../../../../src/chains/evm/inclusion/receipts.ts';
 import {
   decodedError,
   type FailedTransaction,
   REVERTED,
   revertReason,
 } from '../../../../../src/chains/evm/inclusion/revert.ts';
-import { shownElsewhere } from '../../../../../src/chains/evm/inclusion/second-endpoint.ts';
+import { corroboratedClaims } from '../../../../../src/chains/evm/inclusion/second-endpoint.ts';
 import type { Receipt } from '../../../../../src/chains/evm/provider.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
@@ -125,7 +130,7 @@ t.test('displacement', async (t) => {
     string,
   ];
   const hex = (value: number) => `0x${value.toString(16)}`;
-  const lost = (sequence = 0n, hashes = [OURS]): Lost => ({
+  const lost = (sequence = 0n, hashes = [OURS]): LostTransaction => ({
     account: ACCOUNT,
     sequence,
     hashes,
@@ -194,7 +199,7 @@ t.test('displacement', async (t) => {
     const rpc = openRpc(doubles.map(({ url }) => url));
     t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
     const search = createBodySearch();
-    const ask = async <T extends Lost>(of: readonly T[], finalBlock = 90n) =>
+    const ask = async <T extends LostTransaction>(of: readonly T[], finalBlock = 90n) =>
       rpc.onOne(async (read) => {
         const findings = await trace({ rpc, read, confirmations: 10n, finalBlock, search }, of);
         return of.map((one) => findings.get(one));
@@ -564,9 +569,9 @@ t.test('receipts', async (t) => {
   });
 
   t.test('an answer that it cannot is no failure, silence is', async (t) => {
-    t.equal(unsupported(new RpcError('node', 'no such method')), undefined);
+    t.equal(undefinedIfRefused(new RpcError('node', 'no such method')), undefined);
     const late = new RpcError('timeout', 'late');
-    t.throws(() => unsupported(late), late);
+    t.throws(() => undefinedIfRefused(late), late);
   });
 
   t.test('so many at a time, in order', async (t) => {
@@ -637,7 +642,7 @@ t.test('second endpoint', async (t) => {
     t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
     const ask = async (hashes: string[]) => {
       const claims = new Map(hashes.map((hash) => [hash, { account: FROM, receipt: receipt(hash) }]));
-      return [...(await rpc.onOne((read) => shownElsewhere(rpc, read, claims, 12n)))];
+      return [...(await rpc.onOne((read) => corroboratedClaims(rpc, read, claims, 12n)))];
     };
     const calls = () => doubles.map((double) => double.calls.length);
     return { ask, calls };

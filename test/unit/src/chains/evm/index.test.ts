@@ -164,7 +164,7 @@ t.test('a failure of the endpoints is a provider failure', async (t) => {
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createEvmChain(systemClock);
-  t.match(chain, { type: 'evm', curve: 'secp256k1', unit: 'wei', counter: { statusKey: 'nonce' } });
+  t.match(chain, { type: 'evm', curve: 'secp256k1', unit: 'wei', sequence: { statusKey: 'nonce' } });
   t.equal(chain.builtInNetworks.length, 58);
   for (const entry of chain.builtInNetworks) {
     const { type, network, rpc_urls: urls, ...settings } = entry;

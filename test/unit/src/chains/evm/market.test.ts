@@ -5,7 +5,7 @@ import {
   type Market,
   openMarket,
   readMarket,
-  servedStale,
+  staleWhileRevalidate,
 } from '../../../../../src/chains/evm/price/market.ts';
 import { createPriceGuard } from '../../../../../src/chains/evm/price/price-guard.ts';
 import type { Clock } from '../../../../../src/domain/clock.ts';
@@ -166,7 +166,7 @@ t.test('market', async (t) => {
 
   t.test('fresh is served, stale is served and renewed, expired is waited for', async (t) => {
     const { clock, load, loads, wait } = bench();
-    const get = servedStale(BOUNDS, clock, load);
+    const get = staleWhileRevalidate(BOUNDS, clock, load);
 
     const first = [get(), get()];
     t.equal(loads.length, 1, 'callers share the load');
@@ -192,7 +192,7 @@ t.test('market', async (t) => {
 
   t.test('the age counts from the question, not from the answer', async (t) => {
     const { clock, load, loads, wait } = bench();
-    const get = servedStale(BOUNDS, clock, load);
+    const get = staleWhileRevalidate(BOUNDS, clock, load);
     const slow = get();
     wait(299);
     await loads[0]?.end(1);
@@ -206,7 +206,7 @@ t.test('market', async (t) => {
 
   t.test('a refresh that fails is tried again until the value expires, then its failure shows', async (t) => {
     const { clock, load, loads, wait } = bench();
-    const get = servedStale(BOUNDS, clock, load);
+    const get = staleWhileRevalidate(BOUNDS, clock, load);
     const first = get();
     await loads[0]?.end(1);
     await first;
@@ -227,7 +227,7 @@ t.test('market', async (t) => {
 
   t.test('a stuck refresh is given up, however many callers come meanwhile', async (t) => {
     const { clock, load, loads, wait } = bench();
-    const get = servedStale({ staleAfterMs: 100, expireAfterMs: 1_000_000 }, clock, load);
+    const get = staleWhileRevalidate({ staleAfterMs: 100, expireAfterMs: 1_000_000 }, clock, load);
     const first = get();
     await loads[0]?.end(1);
     await first;
@@ -247,7 +247,7 @@ t.test('market', async (t) => {
 
   t.test('a load that is stuck is not joined after what it may be old', async (t) => {
     const { clock, load, loads, wait } = bench();
-    const get = servedStale(BOUNDS, clock, load);
+    const get = staleWhileRevalidate(BOUNDS, clock, load);
     const stuck = get();
     wait(300);
     const other = get();

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { LeapNotShown, nextNonce, nextNonceOn } from '../../../../../src/chains/evm/sequence.ts';
+import { nextNonce, nextNonceOn, UnprovedLeap } from '../../../../../src/chains/evm/sequence.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -28,19 +28,16 @@ t.test('a node without the tag `pending` counts what is in blocks', async (t) =>
   }
 });
 
-t.test(
-  'chain nonce read does not lower a counter: the pool counts, and a node without one lowers nothing',
-  async (t) => {
-    for (const [pending, latest, next] of [
-      ['0x7', '0x5', 7n],
-      ['0x4', '0x5', 5n],
-    ] as const) {
-      const counts = (_address: string, at: string) => (at === 'pending' ? pending : latest);
-      const { rpc } = await open(t, answersByMethod({ eth_getTransactionCount: counts }));
-      t.equal(await nextNonce(rpc, ACCOUNT), next);
-    }
-  },
-);
+t.test('chain nonce read does not lower a nonce: the pool counts, and a node without one lowers nothing', async (t) => {
+  for (const [pending, latest, next] of [
+    ['0x7', '0x5', 7n],
+    ['0x4', '0x5', 5n],
+  ] as const) {
+    const counts = (_address: string, at: string) => (at === 'pending' ? pending : latest);
+    const { rpc } = await open(t, answersByMethod({ eth_getTransactionCount: counts }));
+    t.equal(await nextNonce(rpc, ACCOUNT), next);
+  }
+});
 
 /** Endpoints that each return this nonce, or never answer. */
 async function openMany(t: Test, counts: readonly (number | 'hangs')[]) {
@@ -130,7 +127,7 @@ t.test('what one endpoint alone reports beyond what is known counts only if its 
   const ask = async (handler: DoubleHandler, least: bigint | null) => {
     const { rpc } = await open(t, handler);
     const asked = nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
-    return asked.catch((error: unknown) => (error instanceof LeapNotShown ? 'waits' : Promise.reject(error)));
+    return asked.catch((error: unknown) => (error instanceof UnprovedLeap ? 'waits' : Promise.reject(error)));
   };
   const truth = '0x1e';
   t.equal(await ask(liar(500, { state: truth }), 30n), 'waits', 'the state denies it');

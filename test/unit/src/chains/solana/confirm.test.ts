@@ -8,7 +8,7 @@ import { observe } from '../../../../../src/chains/solana/confirm.ts';
 import { lastHeight } from '../../../../../src/chains/solana/inclusion/chain-height.ts';
 import { assertReach, deadAmong } from '../../../../../src/chains/solana/inclusion/death.ts';
 import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
-import { standing } from '../../../../../src/chains/solana/provider.ts';
+import { chainTip } from '../../../../../src/chains/solana/provider.ts';
 import { readFields, type SolanaReceipt } from '../../../../../src/chains/solana/schema.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
@@ -356,7 +356,7 @@ t.test('death', async (t) => {
   async function isDead(t: Test, nodes: (NodeWorld | DoubleHandler)[], one = attempt()): Promise<boolean> {
     const { rpc } = await openSolana(t, ...nodes);
     return rpc.onOne(async (read) => {
-      const { dead } = await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(one)]);
+      const { dead } = await deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(one)]);
       return dead.has(one);
     });
   }
@@ -436,7 +436,7 @@ t.test('death', async (t) => {
       const { rpc } = await openSolana(t, ...nodes);
       const one = attempt();
       const { dead, unproved } = await rpc.onOne(async (read) =>
-        deadAmong(rpc, read, await standing(read, 'finalized'), [seek(one)]),
+        deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(one)]),
       );
       t.notOk(dead.has(one));
       t.match(unproved.get(one), `Its time to be in a block is over, and ${who} of a history back to slot 800`);
@@ -444,7 +444,7 @@ t.test('death', async (t) => {
     for (const denying of [past(has('confirmed')), past({ valid: [keyOf(7)] }), past({ final: 1_000 })]) {
       const { rpc } = await openSolana(t, denying);
       const { unproved } = await rpc.onOne(async (read) =>
-        deadAmong(rpc, read, await standing(read, 'finalized'), [seek(attempt())]),
+        deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())]),
       );
       t.equal(unproved.size, 0);
     }
@@ -466,7 +466,7 @@ t.test('death', async (t) => {
   t.test('while its time is not over nothing else is asked', async (t) => {
     const { rpc, asked } = await openSolana(t, { slot: 1_000 }, { slot: 1_000 });
     await rpc.onOne(async (read) => {
-      t.equal((await deadAmong(rpc, read, await standing(read, 'finalized'), [seek(attempt())])).dead.size, 0);
+      t.equal((await deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())])).dead.size, 0);
     });
     t.equal(asked('getSignatureStatuses') + asked('getFirstAvailableBlock') + asked('isBlockhashValid'), 0);
   });
@@ -480,7 +480,7 @@ t.test('death', async (t) => {
       storedAttempt('four', { fields: others }),
     ];
     const { dead } = await rpc.onOne(async (read) =>
-      deadAmong(rpc, read, await standing(read, 'finalized'), attempts.map(seek)),
+      deadAmong(rpc, read, await chainTip(read, 'finalized'), attempts.map(seek)),
     );
     t.strictSame(
       [...dead].map(({ hash }) => hash),

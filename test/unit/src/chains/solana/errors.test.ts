@@ -38,9 +38,9 @@ t.test('each error of a preflight', async (t) => {
     CommitCancelled: 'busy',
   };
   for (const name of NAMES) {
-    const { outcome, isWord } = broadcastFailure(preflight(name));
+    const { outcome, hasJudged } = broadcastFailure(preflight(name));
     t.equal(outcome.kind, others[name] ?? 'refused', name);
-    t.ok(isWord, name);
+    t.ok(hasJudged, name);
   }
   for (const [err, kind] of [
     [{ InstructionError: [0, { Custom: 1 }] }, 'refused'],
@@ -65,10 +65,10 @@ t.test('what a gateway leaves of a preflight', async (t) => {
   for (const data of [undefined, null, 'none', {}, { logs: [] }, { err: null }] satisfies (Json | undefined)[]) {
     t.strictSame(bare('This transaction has already been processed', data), {
       outcome: { kind: 'accepted' },
-      isWord: true,
+      hasJudged: true,
     });
-    t.match(bare('Blockhash not found', data), { outcome: { kind: 'lapsed' }, isWord: true });
-    t.match(bare('Error processing Instruction 0', data), { outcome: { kind: 'unknown' }, isWord: false });
+    t.match(bare('Blockhash not found', data), { outcome: { kind: 'lapsed' }, hasJudged: true });
+    t.match(bare('Error processing Instruction 0', data), { outcome: { kind: 'unknown' }, hasJudged: false });
   }
 });
 
@@ -89,20 +89,20 @@ t.test('every other error of a node', async (t) => {
     [-32_004, 'Block not available for slot 1', 'unknown', false],
     [-32_000, 'already been processed', 'unknown', false],
   ];
-  for (const [code, text, kind, isWord] of cases) {
+  for (const [code, text, kind, hasJudged] of cases) {
     const told = broadcastFailure(new RpcError('node', text, { code }));
-    t.strictSame(told, { outcome: { kind, reason: text }, isWord }, text);
+    t.strictSame(told, { outcome: { kind, reason: text }, hasJudged }, text);
   }
 });
 
 t.test('no answer says nothing, but for being turned away', async (t) => {
   for (const kind of ['timeout', 'transport', 'http', 'malformed', 'blocked'] as const) {
     const told = broadcastFailure(new RpcError(kind, 'Blockhash not found', { code: -32_002 }));
-    t.strictSame(told, { outcome: { kind: 'unknown', reason: 'Blockhash not found' }, isWord: false });
+    t.strictSame(told, { outcome: { kind: 'unknown', reason: 'Blockhash not found' }, hasJudged: false });
   }
   t.equal(kindOf(new RpcError('http', 'HTTP 503', { status: 503 })), 'unknown');
   for (const away of [new RpcError('http', 'HTTP 429', { status: 429 }), new RpcError('limited', 'asked to wait')]) {
-    t.match(broadcastFailure(away), { outcome: { kind: 'busy' }, isWord: false });
+    t.match(broadcastFailure(away), { outcome: { kind: 'busy' }, hasJudged: false });
   }
   t.equal(kindOf(new RpcError('node', 'no code')), 'unknown');
 });

@@ -24,9 +24,13 @@ import {
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { readPolicy } from '../../../../../src/chains/solana/configuration/policy.ts';
-import { feePayerLoss, lossShown } from '../../../../../src/chains/solana/guard/fee-payer.ts';
-import { unknownAllowed } from '../../../../../src/chains/solana/guard/known.ts';
-import { type Guarded, policyViolation, programsOf } from '../../../../../src/chains/solana/guard/policies.ts';
+import { feePayerLoss, lossFault } from '../../../../../src/chains/solana/guard/fee-payer.ts';
+import { policyFaults } from '../../../../../src/chains/solana/guard/known.ts';
+import {
+  type GuardedTransaction,
+  policyViolation,
+  programsOf,
+} from '../../../../../src/chains/solana/guard/policies.ts';
 import { tokenFault, tokenTransfers } from '../../../../../src/chains/solana/guard/tokens.ts';
 import { decodeMessage, type Message } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
@@ -57,14 +61,18 @@ t.test('policies', async (t) => {
   const transfer = SystemProgram.transfer({ fromPubkey: USER.publicKey, toPubkey: TO, lamports: 7 });
 
   /** The violation that these policies find in a transaction of 200 bytes, unless `of` says otherwise. */
-  function said(policies: object, of: Partial<Guarded> = {}, instructions: TransactionInstruction[] = [transfer]) {
+  function said(
+    policies: object,
+    of: Partial<GuardedTransaction> = {},
+    instructions: TransactionInstruction[] = [transfer],
+  ) {
     const { message } = decodeTransaction(built(instructions));
     return policyViolation({ message, size: 200, ...of }, relayer, readPolicy({ ...policies }), { paysRent: false });
   }
 
   t.test('each policy in the reference’s words', async (t) => {
     const all = [relayer, user, to, SYSTEM_PROGRAM];
-    const cases: [object, string | undefined, Partial<Guarded>?][] = [
+    const cases: [object, string | undefined, Partial<GuardedTransaction>?][] = [
       [{}, undefined],
       [{ allowed_accounts: all }, undefined],
       [{ allowed_accounts: all.slice(1) }, `Account ${relayer} not allowed`],
@@ -498,7 +506,7 @@ t.test('known', async (t) => {
 
   async function faults(t: Test, policies: Parameters<typeof relayerAccount>[0], ...nodes: NodeWorld[]) {
     const { rpc } = await openSolana(t, ...nodes);
-    return unknownAllowed(rpc, relayerAccount(policies));
+    return policyFaults(rpc, relayerAccount(policies));
   }
 
   t.test('what the policies allow has to be there, and the words say what to do', async (t) => {
@@ -523,7 +531,7 @@ t.test('known', async (t) => {
     const { rpc } = await openSolana(t, { accounts: { [MINT]: { owner: TOKEN_2022_PROGRAM, data } } });
     const risks: string[] = [];
     const account = relayerAccount({ allowed_tokens: [{ mint: MINT }] });
-    t.strictSame(await unknownAllowed(rpc, account, (risk) => risks.push(risk)), []);
+    t.strictSame(await policyFaults(rpc, account, (risk) => risks.push(risk)), []);
     t.match(risks, [new RegExp(`^allowed_tokens: ${GONE} may move and burn everybody's tokens of ${MINT}`)]);
   });
 
@@ -565,32 +573,32 @@ t.test('loss', async (t) => {
   t.test('what leaves all but fee and rent is let through at once', async (t) => {
     const read = node(0, 0);
     for (const left of [995_000n, 1_000_000n, 2_000_000n]) {
-      t.equal(await lossShown(read, leaving(left), 1_000_000n, BOUND), undefined);
+      t.equal(await lossFault(read, leaving(left), 1_000_000n, BOUND), undefined);
     }
     t.equal(
-      await lossShown(read, { ...leaving(0n), accounts: [] }, 1_000_000n, BOUND),
+      await lossFault(read, { ...leaving(0n), accounts: [] }, 1_000_000n, BOUND),
       undefined,
       'the node tells nothing',
     );
-    t.equal(await lossShown(read, { ...leaving(null), error: 'AccountInUse' }, 1_000_000n, BOUND), undefined);
+    t.equal(await lossFault(read, { ...leaving(null), error: 'AccountInUse' }, 1_000_000n, BOUND), undefined);
     t.strictSame(read.asked, []);
   });
 
   t.test('a lamport more is a loss, when a second trial shows it too', async (t) => {
     const reason =
       /^Policy violation: It takes 5001 lamports from the relayer account, of which its fee and rent are 5000$/;
-    t.match(await lossShown(node(994_999, 1_000_000), leaving(994_999n), 1_000_000n, BOUND), reason);
-    t.match(await lossShown(node(null, 1_000_000), leaving(null), 1_000_000n, BOUND), /It takes 1000000 lamports/);
+    t.match(await lossFault(node(994_999, 1_000_000), leaving(994_999n), 1_000_000n, BOUND), reason);
+    t.match(await lossFault(node(null, 1_000_000), leaving(null), 1_000_000n, BOUND), /It takes 1000000 lamports/);
   });
 
   t.test('what another transaction took meanwhile is none', async (t) => {
-    t.equal(await lossShown(node(990_000, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
-    t.equal(await lossShown(node(undefined, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
+    t.equal(await lossFault(node(990_000, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
+    t.equal(await lossFault(node(undefined, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
   });
 
   t.test('the second trial is between two looks at the balance', async (t) => {
     const read = node(0, 1_000_000);
-    await lossShown(read, leaving(0n), 1_000_000n, BOUND);
+    await lossFault(read, leaving(0n), 1_000_000n, BOUND);
     t.strictSame(
       read.asked.map(([method]) => method),
       ['getBalance', 'simulateTransaction', 'getBalance'],

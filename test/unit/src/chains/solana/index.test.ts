@@ -23,7 +23,7 @@ import {
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createSolanaChain();
-  t.match(chain, { type: 'solana', curve: 'ed25519', unit: 'lamport', counter: undefined });
+  t.match(chain, { type: 'solana', curve: 'ed25519', unit: 'lamport', sequence: undefined });
   t.strictSame(chain.pace.anchors, { none: 512, text: 1_000 });
   t.equal(chain.minimumBalance({ min_balance: 5 }), 5n);
   t.equal(chain.minimumBalance({}), 10_000_000n);

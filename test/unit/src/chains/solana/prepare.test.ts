@@ -358,7 +358,7 @@ t.test('draft', async (t) => {
     t.strictSame(made, {
       kind: 'drafted',
       message,
-      asked: message,
+      requested: message,
       signatures,
       // The double's block height is its slot minus 100. The client may have sent the bytes itself up to 150 blocks ago,
       // so the search begins 1000 slots back.
@@ -381,7 +381,7 @@ t.test('draft', async (t) => {
     assertDrafted(made);
     const theirs = decodeTransaction(built([memo('a')], { blockhash: LATEST }));
     t.strictSame(encodeMessage(made.message), theirs.messageBytes);
-    t.strictSame(made.asked, made.message);
+    t.strictSame(made.requested, made.message);
     t.strictSame([made.lastValidBlockHeight, made.slot], [1_048n, 998n]);
   });
 
@@ -434,7 +434,7 @@ t.test('draft', async (t) => {
     const theirs = decodeTransaction(built([...instructions, limit, price], { blockhash: LATEST }));
     t.strictSame(encodeMessage(made.message), theirs.messageBytes);
     const bare = decodeTransaction(built(instructions, { blockhash: LATEST }));
-    t.strictSame(encodeMessage(made.asked), bare.messageBytes);
+    t.strictSame(encodeMessage(made.requested), bare.messageBytes);
     t.strictSame([made.lastValidBlockHeight, made.slot], [1_048n, 998n]);
     t.strictSame(made.signatures, [Buffer.alloc(64)]);
     t.match(made.tried, { error: null, used: 10_000n });
@@ -492,11 +492,11 @@ t.test('draft', async (t) => {
   t.test('what has no room for more stays as it is', async (t) => {
     const text = (size: number) => memo('x'.repeat(size));
     const full = await composed(t, [text(1_050)], { prices: [5] });
-    t.strictSame(full.made.message, full.made.asked);
+    t.strictSame(full.made.message, full.made.requested);
     t.equal(full.made.tried, undefined);
     t.equal(full.asked('simulateTransaction'), 0);
     const narrow = await composed(t, [text(10)], { prices: [5] }, { max_tx_data_size: 200 });
-    t.strictSame(narrow.made.message, narrow.made.asked, 'by the policy');
+    t.strictSame(narrow.made.message, narrow.made.requested, 'by the policy');
     const wide = await composed(t, [text(10)], { prices: [5] }, { max_tx_data_size: 300 });
     t.equal(wide.made.message.instructions.length, 3);
   });

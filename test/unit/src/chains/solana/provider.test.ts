@@ -37,7 +37,7 @@ t.test('figures and flags as nodes give them', async (t) => {
       true,
     ],
     [
-      (read) => provider.standing(read, 'finalized'),
+      (read) => provider.chainTip(read, 'finalized'),
       'getEpochInfo',
       [{ commitment: 'finalized' }],
       { absoluteSlot: 12, blockHeight: 10, epoch: 0, slotIndex: 12, slotsInEpoch: 432_000, transactionCount: null },
@@ -202,7 +202,7 @@ t.test('what is no answer is a fault', async (t) => {
     ['validity', (read) => provider.isBlockhashValid(read, KEY, 'confirmed'), [{ value: 1 }, { value: null }]],
     [
       'standing',
-      (read) => provider.standing(read, 'finalized'),
+      (read) => provider.chainTip(read, 'finalized'),
       [{ absoluteSlot: 1 }, { blockHeight: 1 }, { absoluteSlot: 1, blockHeight: -1 }],
     ],
     [

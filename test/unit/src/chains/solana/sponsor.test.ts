@@ -20,7 +20,6 @@ import {
 } from '../../../../../src/chains/solana/programs.ts';
 import { OWN_METHODS } from '../../../../../src/chains/solana/rpc.ts';
 import {
-  type AskedTransfer,
   assertWithin,
   assetOf,
   buildPrepared,
@@ -28,6 +27,7 @@ import {
   grossOf,
   holdings,
   isAccountMissing,
+  type TransferRequest,
   transferOf,
 } from '../../../../../src/chains/solana/sponsor/build.ts';
 import { inPlainWords, Refusal, refusalOf, refusing } from '../../../../../src/chains/solana/sponsor/errors.ts';
@@ -223,7 +223,12 @@ t.test('build', async (t) => {
     return { ...made, message: decodeTransaction(made.transaction).message };
   }
 
-  async function moved(t: Test, asked: Partial<AskedTransfer> = {}, policies: JsonObject = {}, world: NodeWorld = {}) {
+  async function moved(
+    t: Test,
+    asked: Partial<TransferRequest> = {},
+    policies: JsonObject = {},
+    world: NodeWorld = {},
+  ) {
     const { rpc } = await openSolana(t, { accounts: TOKENS, fee: 10_000, ...world });
     const transfer = { amount: 7n, token: MINT, source: userAddress, destination: keyOf(50), ...asked };
     const made = await rpc.onOne((read) => buildTransfer(read, transfer, building(policies)));

@@ -10,11 +10,11 @@ import { readPolicy } from '../../../../../src/chains/solana/configuration/polic
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../../../src/chains/solana/programs.ts';
-import { assertions, emptied } from '../../../../../src/chains/solana/swap/assertions.ts';
+import { assertions, emptyWrapped } from '../../../../../src/chains/solana/swap/assertions.ts';
 import { Executions, offerEach, requestIdOf } from '../../../../../src/chains/solana/swap/execute.ts';
 import { AGGREGATOR, swapFault, termsOf, writtenBy } from '../../../../../src/chains/solana/swap/guard.ts';
 import { execute, swapOffer, ultraOffer } from '../../../../../src/chains/solana/swap/jupiter.ts';
-import { asOrdered, composed, mostFee, trialOf } from '../../../../../src/chains/solana/swap/plan.ts';
+import { composeSwap, mostFee, planOfOrder, trialTransaction } from '../../../../../src/chains/solana/swap/plan.ts';
 import { prepareSwap } from '../../../../../src/chains/solana/swap/prepare.ts';
 import { stocksOf, swapsOf } from '../../../../../src/chains/solana/swap/stock.ts';
 import { wrappedAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
@@ -99,7 +99,7 @@ t.test('a swap costs no more than the policies say, or what is usual', async (t)
 
 t.test('a trial is the message with no signature', async (t) => {
   const { message } = builtBy(memo('x'));
-  const tried = decodeTransaction(trialOf(message));
+  const tried = decodeTransaction(trialTransaction(message));
   t.strictSame([tried.message, tried.signatures], [message, [Buffer.alloc(64)]]);
 });
 
@@ -114,7 +114,7 @@ t.test('assemble', async (t) => {
       const { message } = swapping.offer.transaction;
       const own = await writtenBy(read, message, message.keys, relayerAddress);
       if (typeof own === 'string') throw new Error(own);
-      return composed(read, swapping, own, []);
+      return composeSwap(read, swapping, own, []);
     });
   }
 
@@ -159,7 +159,7 @@ t.test('ordered', async (t) => {
     const { message } = swapping.offer.transaction;
     return rpc.onOne(async (read) => {
       const own = await writtenBy(read, message, message.keys, relayerAddress);
-      return asOrdered(read, swapping, typeof own === 'string' ? new Map() : own, message.keys);
+      return planOfOrder(read, swapping, typeof own === 'string' ? new Map() : own, message.keys);
     });
   }
 
@@ -195,7 +195,11 @@ t.test('assertions', async (t) => {
     instruction?.keys.map(({ pubkey }) => pubkey.toBase58()) ?? [];
 
   t.test('before a swap its account is there and empty', async (t) => {
-    t.strictSame(emptied(relayerAddress, swappingOf(builtBy()).wrapped).map(kind), ['AToke 1', 'Token 9', 'AToke 1']);
+    t.strictSame(emptyWrapped(relayerAddress, swappingOf(builtBy()).wrapped).map(kind), [
+      'AToke 1',
+      'Token 9',
+      'AToke 1',
+    ]);
   });
 
   t.test('at its end all has to be there, and nobody may take it later', async (t) => {

@@ -41,12 +41,12 @@ t.test('what nodes refuse, by what it means', (t) => {
     [Result.txMalformed(), 'refused'],
     [Result.txMissingOperation(), 'refused'],
   ];
-  for (const [result, kind] of cases) t.match(refused(result), { outcome: { kind }, isWord: true }, result.type);
+  for (const [result, kind] of cases) t.match(refused(result), { outcome: { kind }, hasJudged: true }, result.type);
   t.match(refused(Result.txBadSeq()), { outcome: { reason: 'TxBadSeq' } });
   t.match(refused(Result.txInsufficientFee()), { outcome: { reason: 'TxInsufficientFee: 100 stroops are asked' } });
   const unsigned = Result.txFailed([xdr.OperationResult.opBadAuth()]);
   t.match(refused(unsigned), { outcome: { kind: 'refused', reason: 'TxFailed op=OpBadAuth' } });
-  t.match(refusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, isWord: true });
+  t.match(refusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, hasJudged: true });
   t.match(refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: '!' }, 'h'), { outcome: { kind: 'unknown' } });
   t.match(refusalIn({ hash: 'h', status: 'ERROR' }, 'h'), { outcome: { kind: 'unknown' } });
   t.end();
@@ -54,9 +54,9 @@ t.test('what nodes refuse, by what it means', (t) => {
 
 t.test('a call that failed may have had its effect, unless it was turned away', (t) => {
   t.match(broadcastFailure(new RpcError('http', 'limited', { status: 429 })), { outcome: { kind: 'busy' } });
-  t.match(broadcastFailure(new RpcError('limited', 'left alone')), { outcome: { kind: 'busy' }, isWord: false });
+  t.match(broadcastFailure(new RpcError('limited', 'left alone')), { outcome: { kind: 'busy' }, hasJudged: false });
   for (const kind of ['timeout', 'transport', 'malformed'] as const) {
-    t.match(broadcastFailure(new RpcError(kind, 'x')), { outcome: { kind: 'unknown' }, isWord: false }, kind);
+    t.match(broadcastFailure(new RpcError(kind, 'x')), { outcome: { kind: 'unknown' }, hasJudged: false }, kind);
   }
   t.match(broadcastFailure(new RpcError('node', 'invalid_xdr', { code: -32_602 })), { outcome: { kind: 'refused' } });
   t.match(broadcastFailure(new RpcError('node', 'internal', { code: -32_603 })), { outcome: { kind: 'unknown' } });

@@ -9,7 +9,7 @@ t.test('what the chain says of itself', async (t) => {
     type: 'stellar',
     curve: 'ed25519',
     unit: 'stroop',
-    counter: { statusKey: 'sequence_number', failure: { type: 'SequenceSyncFailed' } },
+    sequence: { statusKey: 'sequence_number', failure: { type: 'SequenceSyncFailed' } },
   });
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), 5n);
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user' }), 1_000_000n);

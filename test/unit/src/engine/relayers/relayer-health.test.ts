@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Served } from '../../../../../src/chains/connections.ts';
+import type { RelayerEndpoints } from '../../../../../src/chains/connections.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { BalanceWatch, LOW_BALANCE_FACTOR } from '../../../../../src/engine/relayers/balance-watch.ts';
@@ -500,7 +500,7 @@ t.test('contact watch', async (t) => {
     const world = await EngineWorld.open(t);
     await world.store.write((writer) => writer.putRelayer(relayerNamed('r2', { network: 'other' })));
     const contact = { isLost: false, servedAt: 0 };
-    const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
+    const listeners = new Set<(concerns: (relayer: RelayerEndpoints) => boolean) => void>();
     const told: string[] = [];
     const watch = new ContactWatch({
       store: world.store,

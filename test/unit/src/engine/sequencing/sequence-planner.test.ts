@@ -194,8 +194,8 @@ t.test('what chain and store say of an account', async (t) => {
 
 t.test('where sequences may begin anew, that is said', async (t) => {
   const { step, sender } = await scene(t);
-  const { counter } = createStellarChain();
-  const figures = await sequenceFigures({ ...step, chain: { ...step.chain, ...(counter && { counter }) } }, [sender]);
+  const { sequence } = createStellarChain();
+  const figures = await sequenceFigures({ ...step, chain: { ...step.chain, ...(sequence && { sequence }) } }, [sender]);
   t.equal(figures.beginsAnew, true);
 });
 

@@ -267,7 +267,7 @@ t.test('the event loop turns after each batch of signatures, and those that wait
   t.ok(Number(done[39]?.startedIn) > Number(done[31]?.startedIn));
 });
 
-const salting = { vary: (fields: Record<string, unknown>) => ({ gas: Number(fields['gas']) + 1 }) };
+const salting = { withDistinctBytes: (fields: Record<string, unknown>) => ({ gas: Number(fields['gas']) + 1 }) };
 
 t.test('a fresh salt is tried a bounded number of times, and other failures are passed on', async (t) => {
   let tries = 0;
