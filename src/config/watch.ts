@@ -38,16 +38,16 @@ const PATIENCE = 20;
  */
 export function watchConfiguration(options: WatchOptions): () => Promise<void> {
   const { onChange, everyMs = EVERY_MS, quietMs = QUIET_MS } = options;
-  let told = options.since;
+  let known = options.since;
   let closed = false;
   let looking: Promise<void> | undefined;
   const look = async () => {
-    if (differing(told, await digestsOf(options)).length === 0) return;
-    const now = await settled(options, told, quietMs, () => closed);
-    const changed = differing(told, now);
+    if (differing(known, await digestsOf(options)).length === 0) return;
+    const now = await settled(options, known, quietMs, () => closed);
+    const changed = differing(known, now);
     if (closed || changed.length === 0) return;
     await onChange(changed);
-    told = now;
+    known = now;
   };
   const timer = setInterval(() => {
     // A failure is tried again with the next check.
@@ -79,7 +79,7 @@ export async function digestsOf({ files, folder }: ConfigurationFiles): Promise<
 /** Waits until the files are no longer being written: two reads are equal, with a quiet time between. */
 async function settled(
   files: ConfigurationFiles,
-  told: FileDigests,
+  known: FileDigests,
   quietMs: number,
   isOver: () => boolean,
 ): Promise<FileDigests> {
@@ -87,7 +87,7 @@ async function settled(
   for (let missing = 0; !isOver(); ) {
     await new Promise((resolve) => setTimeout(resolve, quietMs));
     const now = await digestsOf(files);
-    const isHalf = [...told.keys()].some((path) => (now.get(path) ?? EMPTY) === EMPTY);
+    const isHalf = [...known.keys()].some((path) => (now.get(path) ?? EMPTY) === EMPTY);
     if (isHalf) missing += 1;
     if (differing(before, now).length === 0 && (!isHalf || missing > PATIENCE)) return now;
     before = now;

@@ -1,13 +1,13 @@
 /**
- * Returns what `asked` resolves to; undefined when it takes longer than `milliseconds`. A later result or error is
+ * Returns what `promise` resolves to; undefined when it takes longer than `milliseconds`. A later result or error is
  * ignored.
  */
-export async function inTime<T>(milliseconds: number, asked: Promise<T>): Promise<T | undefined> {
+export async function inTime<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), milliseconds);
-  asked.catch(() => {});
+  promise.catch(() => {});
   try {
-    return await Promise.race([asked, late]);
+    return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
   }

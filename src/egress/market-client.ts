@@ -113,8 +113,8 @@ function refusal(
   missingKey: string | undefined,
 ): MarketFailure {
   const { error, message, errorCode } = isObject(answer) ? answer : {};
-  const said = [error, message].find((text) => typeof text === 'string' && text !== '');
-  const reason = typeof said === 'string' ? `: ${said.slice(0, MAX_REASON)}` : '';
+  const found = [error, message].find((text) => typeof text === 'string' && text !== '');
+  const reason = typeof found === 'string' ? `: ${found.slice(0, MAX_REASON)}` : '';
   const advice = missingKey !== undefined && KEYLESS.has(status) ? `; it asks for a key: set ${missingKey}` : '';
   return new MarketFailure(`it answered with status ${status}${redirect}${reason}${advice}`, {
     code: typeof errorCode === 'string' ? errorCode : undefined,

@@ -21,7 +21,7 @@ export function actorOf(request: FastifyRequest): Actor {
 
 /** Whether the caller may send through a relayer. */
 export function maySend(request: FastifyRequest, relayerId: string): boolean {
-  return accessOf(request).may({ resource: 'relayers', deed: 'send' }, relayerId);
+  return accessOf(request).may({ resource: 'relayers', action: 'send' }, relayerId);
 }
 
 /** The caller of a change, for its audit record. */

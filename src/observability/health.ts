@@ -73,12 +73,12 @@ async function examine(checks: Record<string, HealthCheck>, clock: Clock, limitM
 }
 
 function oneAtATime(check: HealthCheck): HealthCheck {
-  let asked: Promise<ComponentHealth> | undefined;
+  let pending: Promise<ComponentHealth> | undefined;
   return () => {
-    asked ??= (async () => check())().finally(() => {
-      asked = undefined;
+    pending ??= (async () => check())().finally(() => {
+      pending = undefined;
     });
-    return asked;
+    return pending;
   };
 }
 

@@ -38,10 +38,10 @@ interface Entry {
 export function humanLine(json: string, isColoured: boolean): string {
   const { level, time, msg = '', err, ...fields } = JSON.parse(json) as Entry;
   const name = level.toUpperCase().padEnd(5);
-  const told = Object.entries(fields).map(([field, value]) => `${field}=${shown(value)}`);
-  if (err !== undefined) told.push(`error=${shown(err.message)}`);
+  const pairs = Object.entries(fields).map(([field, value]) => `${field}=${shown(value)}`);
+  if (err !== undefined) pairs.push(`error=${shown(err.message)}`);
   const first = [time, isColoured ? `\u001b[${COLOURS[level] ?? 0}m${name}\u001b[0m` : name, msg].join(' ');
-  const line = [first, ...told].join('  ');
+  const line = [first, ...pairs].join('  ');
   // Only errors show their stack, because an operator has to look into them.
   const stack = level === 'error' || level === 'fatal' ? stackOf(err) : [];
   return `${[line, ...stack].join('\n')}\n`;

@@ -97,14 +97,14 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
     const { region, key_id: KeyId } = config;
 
     const signer = createRemoteSigner(id, async (curve) => {
-      const { PublicKey: spki } = await asked(region, () =>
+      const { PublicKey: spki } = await askKms(region, () =>
         clients.ask((client) => client.send(new kms.GetPublicKeyCommand({ KeyId }))),
       );
       return {
         publicKey: publicKeyOfSpki(curve, spki ?? ''),
         async sign(payload) {
           const command = new kms.SignCommand({ KeyId, Message: payload, ...ALGORITHMS[curve] });
-          const { Signature: signature = new Uint8Array() } = await asked(region, () =>
+          const { Signature: signature = new Uint8Array() } = await askKms(region, () =>
             clients.ask((client) => client.send(command)),
           );
           return curve === 'secp256k1' ? signatureOfDer(signature) : signature;
@@ -160,19 +160,19 @@ function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'cr
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }
 
-/** Passes on only what the service said. The errors of the client carry requests and answers. */
-async function asked<Answer>(region: string, ask: () => Promise<Answer>): Promise<Answer> {
+/** Passes on only what the service reason. The errors of the client carry requests and answers. */
+async function askKms<Answer>(region: string, ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (error) {
     const { name, $metadata, code } = error as Failure;
     const status = $metadata?.httpStatusCode;
     // Only the first line is the service's. The client's advice for its users comes after it.
-    const said = messageOf(error).split('\n', 1)[0] || code || 'it gave no reason';
+    const reason = messageOf(error).split('\n', 1)[0] || code || 'it gave no reason';
     const place = `AWS KMS in ${region}`;
-    if (status === undefined) throw new Error(`${place}: ${said}`);
+    if (status === undefined) throw new Error(`${place}: ${reason}`);
     const redirect = status >= 300 && status < 400 ? ' (a redirect: redirects are not followed)' : '';
-    throw new Error(`${place} answered ${status}${redirect}: ${name}: ${said}`);
+    throw new Error(`${place} answered ${status}${redirect}: ${name}: ${reason}`);
   }
 }
 

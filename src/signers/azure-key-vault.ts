@@ -115,9 +115,9 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
 
     return createRemoteSigner(id, async () => {
       const wanted = config.key_version ?? undefined;
-      const asked = new URL(`${base}${wanted === undefined ? '' : `/${wanted}`}?${API}`);
+      const keyUrl = new URL(`${base}${wanted === undefined ? '' : `/${wanted}`}?${API}`);
       const { key } = await tokens.use((token) =>
-        client.ask({ url: asked, headers: bearer(token), answer: keySchema }),
+        client.ask({ url: keyUrl, headers: bearer(token), answer: keySchema }),
       );
       if (key.crv !== 'P-256K' && key.crv !== 'SECP256K1') throw new Error(`its key is of type ${key.kty} ${key.crv}`);
       // This version signs from now on, even when a newer one exists: the address is derived from it.
@@ -194,9 +194,9 @@ export function createAzureTokens(
     return { text: access_token, lifeMs: (expires_in ?? left) * 1_000 };
   }
 
-  const told = (value: AzureAccessConfig['client_id']) =>
+  const valueOf = (value: AzureAccessConfig['client_id']) =>
     value === null || value === undefined ? undefined : tools.secrets(value);
-  const clientId = told(config.client_id);
+  const clientId = valueOf(config.client_id);
   if (isManaged) {
     const { url, headers } = machineEndpoint(tools.secrets);
     url.searchParams.set('resource', resource);
@@ -204,7 +204,7 @@ export function createAzureTokens(
     return createAccessTokens(() => tokenBy({ url, headers }), tools.clock);
   }
 
-  const tenant = told(config.tenant_id) ?? '';
+  const tenant = valueOf(config.tenant_id) ?? '';
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(tenant)) throw new Error('tenant_id is not the id or the domain of a tenant');
   const proof = proofOf(config, tools);
   return createAccessTokens(async () => {

@@ -167,8 +167,8 @@ function machineTokens(tools: SignerTools): AccessTokens {
   const url = URL.parse(`http://${host}/computeMetadata/v1/instance/service-accounts/default/token`);
   if (url === null) throw new Error(`${METADATA_VARIABLE} is not a host`);
   return createAccessTokens(async () => {
-    const told = await client.ask({ url, headers: { 'metadata-flavor': 'Google' }, answer: tokenSchema });
-    return { text: told.access_token, lifeMs: told.expires_in * 1_000 };
+    const token = await client.ask({ url, headers: { 'metadata-flavor': 'Google' }, answer: tokenSchema });
+    return { text: token.access_token, lifeMs: token.expires_in * 1_000 };
   }, tools.clock);
 }
 

@@ -49,7 +49,7 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
   const turns = new Turns(MAX_AT_ONCE);
   let isClosed = false;
 
-  async function asked<T>(curve: Curve, ask: () => Promise<T>): Promise<T> {
+  async function counted<T>(curve: Curve, ask: () => Promise<T>): Promise<T> {
     if (isClosed) throw failed('it is closed');
     if (!kind.curves.includes(curve)) throw failed(`a signer of type ${kind.type} has no key on ${curve}`);
     const began = clock.elapsed();
@@ -91,14 +91,14 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
     async publicKey(curve) {
       let known = publicKeys.get(curve);
       if (known === undefined) {
-        known = asked(curve, () => inner.publicKey(curve));
+        known = counted(curve, () => inner.publicKey(curve));
         publicKeys.set(curve, known);
         known.catch(() => publicKeys.delete(curve));
       }
       return Uint8Array.from(await known);
     },
-    sign: (curve, payload) => asked(curve, () => inner.sign(curve, payload)),
-    ...(signText === undefined ? {} : { signText: (text: string) => asked('ed25519', () => signText(text)) }),
+    sign: (curve, payload) => counted(curve, () => inner.sign(curve, payload)),
+    ...(signText === undefined ? {} : { signText: (text: string) => counted('ed25519', () => signText(text)) }),
     async close() {
       isClosed = true;
       await inner.close();

@@ -1,5 +1,5 @@
-/** The deeds for each kind of resource. Each deed also lets its key read the resource that it is done to. */
-const DEEDS = {
+/** The actions for each kind of resource. Each action also lets its key read the resource that it is done to. */
+const ACTIONS = {
   relayers: ['read', 'send', 'sign', 'rpc', 'write'],
   plugins: ['read', 'call', 'write'],
   notifications: ['read', 'write'],
@@ -10,25 +10,25 @@ const DEEDS = {
   metrics: ['read'],
 } as const;
 
-export type AccessResource = keyof typeof DEEDS;
+export type AccessResource = keyof typeof ACTIONS;
 
 /** The kinds of which a permission may name a single resource. */
 const WITH_IDS: ReadonlySet<AccessResource> = new Set(['relayers', 'plugins']);
 
-/** What a request needs: a deed, done to one resource of a kind, or to the kind as a whole. */
-export interface Need {
+/** What a request needs: a action, done to one resource of a kind, or to the kind as a whole. */
+export interface RequiredPermission {
   resource: AccessResource;
-  deed: string;
+  action: string;
 }
 
 /** The parts of a permission; `*` stands for any. */
 interface Permission {
   resource: AccessResource | '*';
   id: string;
-  deed: string;
+  action: string;
 }
 
-const ANYTHING: Permission = { resource: '*', id: '*', deed: '*' };
+const ANYTHING: Permission = { resource: '*', id: '*', action: '*' };
 
 /** Whether a text is a permission, for instance `relayers:sepolia-1:send`, `plugins:*:call`, `metrics:read` or `*`. */
 export function isPermission(text: string): boolean {
@@ -37,18 +37,18 @@ export function isPermission(text: string): boolean {
 
 /** The valid forms of permissions, for the message about an invalid one. */
 export function permissionForms(): string {
-  const forms = Object.entries(DEEDS).map(([name, deeds]) => {
+  const forms = Object.entries(ACTIONS).map(([name, actions]) => {
     const place = WITH_IDS.has(name as AccessResource) ? `${name}:<id>` : name;
-    return `${place}:${deeds.join('|')}`;
+    return `${place}:${actions.join('|')}`;
   });
   return `*, ${forms.join(', ')}, with * for any id or deed`;
 }
 
 /** The form of a permission, for the description of the API. */
 export function permissionPattern(): string {
-  const forms = Object.entries(DEEDS).map(([name, deeds]) => {
+  const forms = Object.entries(ACTIONS).map(([name, actions]) => {
     const id = WITH_IDS.has(name as AccessResource) ? '([^:]+:)?' : '';
-    return `${name}:${id}(${deeds.join('|')}|\\*)`;
+    return `${name}:${id}(${actions.join('|')}|\\*)`;
   });
   return `^(\\*|${forms.join('|')})$`;
 }
@@ -57,12 +57,12 @@ function readPermission(text: string): Permission | undefined {
   if (text === '*') return ANYTHING;
   const parts = text.split(':');
   const [name = '', second = '', third] = parts;
-  if (!Object.hasOwn(DEEDS, name) || parts.length > 3) return undefined;
+  if (!Object.hasOwn(ACTIONS, name) || parts.length > 3) return undefined;
   const resource = name as AccessResource;
   if (third !== undefined && !WITH_IDS.has(resource)) return undefined;
-  const [id, deed] = third === undefined ? ['*', second] : [second, third];
-  const isDeed = deed === '*' || (DEEDS[resource] as readonly string[]).includes(deed);
-  return isDeed && id !== '' ? { resource, id, deed } : undefined;
+  const [id, action] = third === undefined ? ['*', second] : [second, third];
+  const isAction = action === '*' || (ACTIONS[resource] as readonly string[]).includes(action);
+  return isAction && id !== '' ? { resource, id, action } : undefined;
 }
 
 /**
@@ -77,9 +77,9 @@ export class Access {
     this.#permissions = permissions.flatMap((text) => readPermission(text) ?? []);
   }
 
-  /** Whether the deed may be done to one resource; without an id, to all resources of the kind, future ones too. */
-  may({ resource, deed }: Need, id = '*'): boolean {
-    return this.#permissions.some((one) => covers(one, { resource, id, deed }));
+  /** Whether the action may be done to one resource; without an id, to all resources of the kind, future ones too. */
+  may({ resource, action }: RequiredPermission, id = '*'): boolean {
+    return this.#permissions.some((one) => covers(one, { resource, id, action }));
   }
 
   /** Whether one resource exists for the key; without an id, whether any resource of the kind may exist for it. */
@@ -116,17 +116,17 @@ export const MASTER_KEY_ID = 'default';
 /** The access of that key. */
 export const FULL_ACCESS = new Access(['*']);
 
-function covers(own: Permission, { resource, id, deed }: Permission): boolean {
+function covers(own: Permission, { resource, id, action }: Permission): boolean {
   if (own.resource !== '*' && own.resource !== resource) return false;
   if (own.id !== '*' && own.id !== id) return false;
-  return own.deed === '*' || own.deed === deed || deed === 'read';
+  return own.action === '*' || own.action === action || action === 'read';
 }
 
-/** Splits a permission for any kind or deed into one for each. */
+/** Splits a permission for any kind or action into one for each. */
 function expanded(permission: Permission): Permission[] {
-  const { resource, id, deed } = permission;
-  const resources = resource === '*' ? (Object.keys(DEEDS) as AccessResource[]) : [resource];
+  const { resource, id, action } = permission;
+  const resources = resource === '*' ? (Object.keys(ACTIONS) as AccessResource[]) : [resource];
   return resources.flatMap((name) =>
-    (deed === '*' ? DEEDS[name] : [deed]).map((one) => ({ resource: name, id, deed: one })),
+    (action === '*' ? ACTIONS[name] : [action]).map((one) => ({ resource: name, id, action: one })),
   );
 }

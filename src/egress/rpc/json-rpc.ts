@@ -242,10 +242,13 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
    */
   async function failOver<T>(use: (line: EndpointLine) => Promise<T>): Promise<T> {
     const dropped = new Set<Endpoint>();
-    const asked = new Set<Endpoint>();
+    const alreadyAsked = new Set<Endpoint>();
     const left = () => {
       const order = pool.order().filter((endpoint) => !dropped.has(endpoint));
-      return [...order.filter((endpoint) => !asked.has(endpoint)), ...order.filter((endpoint) => asked.has(endpoint))];
+      return [
+        ...order.filter((endpoint) => !alreadyAsked.has(endpoint)),
+        ...order.filter((endpoint) => alreadyAsked.has(endpoint)),
+      ];
     };
     let failure: RpcError | undefined;
     const rounds = pool.isGone() ? 1 : Math.max(1, settings.tries);
@@ -253,7 +256,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       if (left().length === 0) break;
       if (failure !== undefined) await pauseBefore(round, failure);
       for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {
-        asked.add(line.endpoint);
+        alreadyAsked.add(line.endpoint);
         try {
           const done = await use(line);
           pool.served(line.endpoint);

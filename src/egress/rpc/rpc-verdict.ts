@@ -158,8 +158,8 @@ function judgeStatus(status: number): RpcVerdict | undefined {
 function judgeNodeError({ code = 0, message, status = 200 }: RpcError, { texts, codes }: RpcDialect): RpcVerdict {
   const familiar = texts.find(([, text]) => text.test(message))?.[0];
   if (familiar !== undefined) return BLAMED[familiar];
-  const said = TEXTS.find(([, text]) => text.test(message))?.[0];
-  if (said !== undefined) return said;
+  const byText = TEXTS.find(([, text]) => text.test(message))?.[0];
+  if (byText !== undefined) return byText;
   const blame = codes.get(code);
   const byCode = blame === undefined ? CODES.get(code) : BLAMED[blame];
   if (byCode?.countsAgainst === false) return status === 401 || status === 403 ? REFUSES : byCode;

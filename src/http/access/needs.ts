@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify';
-import type { AccessResource, Need } from '../../domain/settings/access.ts';
+import type { AccessResource, RequiredPermission } from '../../domain/settings/access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The permission that the route needs. A route without one takes any accepted key. */
-    need?: RouteNeed;
+    requiredPermission?: RoutePermission;
   }
 }
 
-/** The deed of a route and its resource: the one in the path, or the whole kind. */
-export interface RouteNeed extends Need {
+/** The action of a route and its resource: the one in the path, or the whole kind. */
+export interface RoutePermission extends RequiredPermission {
   /** The route lists the resources of the kind that the key can see. */
   isList?: boolean;
 }
 
-/** The routes below `/api/v1`, by kind of resource and deed. */
+/** The routes below `/api/v1`, by kind of resource and action. */
 const ROUTES: Readonly<Record<AccessResource, Readonly<Record<string, readonly string[]>>>> = {
   relayers: {
     read: [
@@ -98,12 +98,12 @@ const LISTS = new Set(['GET /events', 'POST /transactions/batch', 'GET /relayers
 const OF_ANY_KEY = 'GET /api-keys/current';
 
 /** The need of each route, by method and path; null: any accepted key. */
-const NEEDS: ReadonlyMap<string, RouteNeed | null> = new Map<string, RouteNeed | null>([
-  ...Object.entries(ROUTES).flatMap(([resource, deeds]) =>
-    Object.entries(deeds).flatMap(([deed, routes]) =>
-      routes.map((route): [string, RouteNeed] => [
+const NEEDS: ReadonlyMap<string, RoutePermission | null> = new Map<string, RoutePermission | null>([
+  ...Object.entries(ROUTES).flatMap(([resource, actions]) =>
+    Object.entries(actions).flatMap(([action, routes]) =>
+      routes.map((route): [string, RoutePermission] => [
         route.replace(' ', ` ${PREFIX}`),
-        { resource: resource as AccessResource, deed, ...(LISTS.has(route) && { isList: true }) },
+        { resource: resource as AccessResource, action, ...(LISTS.has(route) && { isList: true }) },
       ]),
     ),
   ),
@@ -114,7 +114,7 @@ const NEEDS: ReadonlyMap<string, RouteNeed | null> = new Map<string, RouteNeed |
  * Returns the need of a route: null when any accepted key will do, undefined when the route is not in the table. Plugin
  * calls also exist without the prefix.
  */
-export function needOf(method: string, url: string): RouteNeed | null | undefined {
+export function needOf(method: string, url: string): RoutePermission | null | undefined {
   const path = url.startsWith(PREFIX) ? url : `${PREFIX}${url}`;
   return NEEDS.get(`${method === 'HEAD' ? 'GET' : method} ${path}`);
 }
@@ -130,6 +130,6 @@ export function declareNeeds(app: FastifyInstance): void {
     const [method = ''] = [route.method].flat();
     const need = needOf(method, route.url);
     if (need === undefined) throw new Error(`access/needs.ts says nothing of ${method} ${route.url}`);
-    if (need !== null) route.config = { ...route.config, need };
+    if (need !== null) route.config = { ...route.config, requiredPermission: need };
   });
 }

@@ -7,15 +7,15 @@ import type { Access } from '../../domain/settings/access.ts';
  * access to is answered as if it did not exist.
  */
 export function refusalByNeed(request: FastifyRequest, access: Access): AppError | undefined {
-  const { need } = request.routeOptions.config;
+  const { requiredPermission: need } = request.routeOptions.config;
   if (need === undefined) return undefined;
   const { id } = request.params as { id?: string };
-  const { resource, deed } = need;
+  const { resource, action } = need;
   const isOne = id !== undefined && (resource === 'relayers' || resource === 'plugins');
   // A list is never refused: without access it is empty.
   if (need.isList === true || access.may(need, isOne ? id : undefined)) return undefined;
   if (!access.sees(resource, isOne ? id : undefined)) return notThere(request, isOne ? resource : undefined, id ?? '');
-  return new AppError('NOT_PERMITTED', { deed, resource: isOne ? `${resource}:${id}` : resource });
+  return new AppError('NOT_PERMITTED', { deed: action, resource: isOne ? `${resource}:${id}` : resource });
 }
 
 function notThere(request: FastifyRequest, resource: 'relayers' | 'plugins' | undefined, id: string): AppError {

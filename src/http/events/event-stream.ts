@@ -114,8 +114,8 @@ function visibleTo(access: Access, { relayerId, pluginId }: EventFilter): Visibl
   const wantsPlugin = (id: string) => isAll || id === pluginId;
   return {
     transaction: (event) =>
-      wantsRelayer(event.relayerId) && access.may({ resource: 'relayers', deed: 'read' }, event.relayerId),
-    call: (call) => wantsPlugin(call.pluginId) && access.may({ resource: 'plugins', deed: 'write' }, call.pluginId),
+      wantsRelayer(event.relayerId) && access.may({ resource: 'relayers', action: 'read' }, event.relayerId),
+    call: (call) => wantsPlugin(call.pluginId) && access.may({ resource: 'plugins', action: 'write' }, call.pluginId),
     anyCall: (isAll || pluginId !== undefined) && access.sees('plugins', pluginId),
   };
 }

@@ -188,9 +188,9 @@ function eventsOf({ events }: Operation['answer'], components: Components): Json
 function permissionOf(method: string, url: string): JsonObject {
   const need = needOf(method, url);
   if (need == null) return {};
-  const { resource, deed } = need;
+  const { resource, action } = need;
   const hasId = url.includes('/:id') && (resource === 'relayers' || resource === 'plugins');
-  return { 'x-permission': hasId ? `${resource}:{id}:${deed}` : `${resource}:${deed}` };
+  return { 'x-permission': hasId ? `${resource}:{id}:${action}` : `${resource}:${action}` };
 }
 
 /** The bounds of a body as a whole are said in words, since no schema can state them. */

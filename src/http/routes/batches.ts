@@ -85,7 +85,7 @@ async function outcomeOf(request: BatchRequest, index: number, parts: BatchParts
 /** Refuses like the routes that have the relayer in the path. */
 function assertPermitted(id: string, access: Access): void {
   if (!access.sees('relayers', id)) throw new AppError('RELAYER_NOT_FOUND', { id });
-  if (!access.may({ resource: 'relayers', deed: 'send' }, id)) {
+  if (!access.may({ resource: 'relayers', action: 'send' }, id)) {
     throw new AppError('NOT_PERMITTED', { deed: 'send', resource: `relayers:${id}` });
   }
 }

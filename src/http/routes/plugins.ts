@@ -71,11 +71,11 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
     return shown(id, request);
   });
 
-  for (const [deed, isEnabled] of [
+  for (const [action, isEnabled] of [
     ['enable', true],
     ['disable', false],
   ] as const) {
-    routes.post(`/plugins/:id/${deed}`, { schema: { params } }, async (request) => {
+    routes.post(`/plugins/:id/${action}`, { schema: { params } }, async (request) => {
       assertNoBody(request);
       const { id } = request.params;
       await plugins.enable(pluginHost.declared(id), isEnabled, callerOf(request));

@@ -30,6 +30,6 @@ export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
 
 /** Checks the permissions for a call. One call without permission refuses the whole batch. */
 function assertPermitted(call: unknown, id: string, access: Access): void {
-  const deed = rpcRights(call).find((right) => !access.may({ resource: 'relayers', deed: right }, id));
-  if (deed !== undefined) throw new AppError('NOT_PERMITTED', { deed, resource: `relayers:${id}` });
+  const action = rpcRights(call).find((right) => !access.may({ resource: 'relayers', action: right }, id));
+  if (action !== undefined) throw new AppError('NOT_PERMITTED', { deed: action, resource: `relayers:${id}` });
 }

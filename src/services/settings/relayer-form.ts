@@ -32,10 +32,10 @@ export async function checkNotification(
  * @throws AppError `SIGNER_NOT_FOUND`, `NOT_PERMITTED`
  */
 export function checkSignerUse(id: string, { access }: Caller): void {
-  const need = { resource: 'signers', deed: 'write' } as const;
+  const need = { resource: 'signers', action: 'write' } as const;
   if (access === undefined || access.may(need)) return;
   if (!access.sees('signers')) throw new AppError('SIGNER_NOT_FOUND', { id });
-  throw new AppError('NOT_PERMITTED', need);
+  throw new AppError('NOT_PERMITTED', { resource: 'signers', deed: 'write' });
 }
 
 /**

@@ -9,7 +9,7 @@ const port = parentPort;
 
 const keys = new KeyTable();
 
-const report = (said: KeyResponse) => port.postMessage(said);
+const report = (response: KeyResponse) => port.postMessage(response);
 
 port.on('message', (order: KeyRequest) => {
   switch (order.kind) {

@@ -99,8 +99,8 @@ export function createServiceClient(
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
     const { status, redirect } = answer;
     if (status >= 200 && status < 300) return answer;
-    const said = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
-    const reason = withoutCredentials(said, headers, question.credentials ?? [])
+    const givenReason = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
+    const reason = withoutCredentials(givenReason, headers, question.credentials ?? [])
       .replaceAll(/\s+/g, ' ')
       .trim()
       .slice(0, MAX_REASON);
@@ -148,9 +148,9 @@ function jsonOf(body: Buffer): unknown {
  * as the cause.
  */
 function clockFault({ headers }: HttpAnswer, now: number): string {
-  const told = Date.parse(String(headers['date']));
-  const seconds = Math.round((now - told) / 1_000);
-  if (Number.isNaN(told) || Math.abs(seconds) <= MAX_CLOCK_SECONDS) return '';
+  const serverTime = Date.parse(String(headers['date']));
+  const seconds = Math.round((now - serverTime) / 1_000);
+  if (Number.isNaN(serverTime) || Math.abs(seconds) <= MAX_CLOCK_SECONDS) return '';
   return ` (the clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's)`;
 }
 

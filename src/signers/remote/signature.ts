@@ -106,7 +106,7 @@ function fieldOf(text: string | undefined): Buffer {
   return bytes;
 }
 
-function ofCurve(asked: Curve, actual: Curve, publicKey: Uint8Array): Uint8Array {
-  if (asked !== actual) throw new Error(`its key is on ${actual}, and is asked to sign on ${asked}`);
+function ofCurve(expected: Curve, actual: Curve, publicKey: Uint8Array): Uint8Array {
+  if (expected !== actual) throw new Error(`its key is on ${actual}, and is expected to sign on ${expected}`);
   return publicKey;
 }

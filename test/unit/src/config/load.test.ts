@@ -208,12 +208,6 @@ t.test('paths are shown as the operator would type them', (t) => {
   t.end();
 });
 
-t.test('a problem is one line: place, fault, advice', (t) => {
-  t.equal(textOf({ file: 'f', path: 'a[0].b', message: 'wrong', advice: 'Do this' }), 'f: a[0].b: wrong. Do this');
-  t.equal(textOf({ file: 'f', path: '', message: 'wrong' }), 'f: wrong');
-  t.end();
-});
-
 t.test('the error names all of them', (t) => {
   const findings = new Findings();
   findings.settle();

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import {
-  givesUrlsOnly,
   type NetworkEntry,
   parseNetworkEntry,
   readNetworkEntries,
@@ -168,34 +167,6 @@ t.test('network files', async (t) => {
       /c\.json: expected an object/,
       /d\.json: networks\[0\]\.network: missing/,
     ]);
-  });
-});
-
-t.test('network entry', async (t) => {
-  const at = { file: 'f', path: '' };
-  const parse = (value: unknown, findings = new Findings()) => parseNetworkEntry(value, at, findings);
-
-  t.test('both forms are one object', (t) => {
-    const short = parse({ network: 'n', rpc_urls: ['https://a.test'], $schema: 'x' });
-    t.match(short, { name: 'n', type: undefined, from: undefined, rpcUrls: [{ weight: 100 }], fields: {} });
-    t.ok(short !== undefined && givesUrlsOnly(short));
-    const long = parse({ type: 'evm', network: 'n', from: 'm', rpc_urls: null, chain_id: 1, tags: ['a'] });
-    t.match(long, { type: 'evm', from: 'm', rpcUrls: undefined, fields: { chain_id: 1, tags: ['a'] } });
-    t.notOk(long !== undefined && givesUrlsOnly(long));
-    t.end();
-  });
-
-  t.test('faults are at their place', (t) => {
-    const findings = new Findings();
-    t.equal(parse({ type: 'evn', rpc_urls: ['x'] }, findings), undefined);
-    t.equal(parse('text', findings), undefined);
-    t.match(findings.problems.map(textOf), [
-      'f: network: missing: expected a string',
-      /^f: type: /,
-      'f: rpc_urls[0].url: must be an http or https URL',
-      /^f: expected an object/,
-    ]);
-    t.end();
   });
 });
 

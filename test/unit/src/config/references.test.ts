@@ -2,7 +2,7 @@ import t from 'tap';
 import { z } from 'zod';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
-import { check, pathOf } from '../../../../src/config/check.ts';
+import { check } from '../../../../src/config/check.ts';
 import type { ChainSchemas } from '../../../../src/config/configuration.ts';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 import {
@@ -197,13 +197,6 @@ t.test('check', async (t) => {
     return findings.problems.map(textOf);
   }
 
-  t.test('what is right comes back parsed', (t) => {
-    const findings = new Findings();
-    t.equal(check(z.string().transform(Number), '7', { file: 'f', path: '' }, findings), 7);
-    t.strictSame(findings.problems, []);
-    t.end();
-  });
-
   t.test('each fault has its path, and what is missing is called missing', (t) => {
     const schema = z.object({ list: z.array(z.object({ id: z.string() })), flag: z.boolean() });
     t.strictSame(faults(schema, { list: [{ id: 'a' }, {}], flag: 'x' }), [
@@ -234,12 +227,6 @@ t.test('check', async (t) => {
       'f: here.colour: unknown key. Known here: limits, list, named, piped, pre',
     ]);
     t.strictSame(faults(z.union([inner, inner]).or(z.strictObject({})), {}), []);
-    t.end();
-  });
-
-  t.test('paths read as one would write them', (t) => {
-    t.equal(pathOf('', ['a', 0, 'b']), 'a[0].b');
-    t.equal(pathOf('x[1]', []), 'x[1]');
     t.end();
   });
 });

@@ -194,7 +194,7 @@ t.test('plugin settings', async (t) => {
   });
 });
 
-t.test('a permission is a kind and a deed, with an id between them where there may be one', (t) => {
+t.test('a permission is a kind and a action, with an id between them where there may be one', (t) => {
   for (const good of [
     '*',
     'relayers:*:*',
@@ -215,10 +215,10 @@ t.test('a permission is a kind and a deed, with an id between them where there m
   t.end();
 });
 
-t.test('each deed is let in on its own, and lets its key read what it is done to', (t) => {
+t.test('each action is let in on its own, and lets its key read what it is done to', (t) => {
   const access = new Access(['relayers:a:send', 'plugins:*:call', 'signers:write', 'nonsense']);
-  const may = (resource: Parameters<Access['sees']>[0], deed: string, id?: string) =>
-    access.may({ resource, deed }, id);
+  const may = (resource: Parameters<Access['sees']>[0], action: string, id?: string) =>
+    access.may({ resource, action }, id);
   t.ok(may('relayers', 'send', 'a'));
   t.ok(may('relayers', 'read', 'a'));
   t.notOk(may('relayers', 'sign', 'a'));
@@ -238,8 +238,8 @@ t.test('each deed is let in on its own, and lets its key read what it is done to
 });
 
 t.test('full access is all of it', (t) => {
-  t.ok(FULL_ACCESS.may({ resource: 'api-keys', deed: 'write' }));
-  t.ok(FULL_ACCESS.may({ resource: 'relayers', deed: 'sign' }, 'any'));
+  t.ok(FULL_ACCESS.may({ resource: 'api-keys', action: 'write' }));
+  t.ok(FULL_ACCESS.may({ resource: 'relayers', action: 'sign' }, 'any'));
   t.equal(FULL_ACCESS.idsOf('relayers'), undefined);
   t.equal(FULL_ACCESS.lacks(['*', 'relayers:*:*']), undefined);
   t.end();

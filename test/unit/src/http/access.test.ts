@@ -17,7 +17,7 @@ t.test('auth', async (t) => {
 
   t.test('the key is accepted, whatever case the header name has', (t) => {
     t.match(authenticate(['Host', 'x', 'Authorization', `Bearer ${KEY}`]), { id: 'default', rate: undefined });
-    t.ok(authenticate(['AUTHORIZATION', `Bearer ${KEY}`])?.access.may({ resource: 'signers', deed: 'write' }));
+    t.ok(authenticate(['AUTHORIZATION', `Bearer ${KEY}`])?.access.may({ resource: 'signers', action: 'write' }));
     t.end();
   });
 
@@ -90,12 +90,12 @@ t.test('needs', async (t) => {
       const [method = '', url = ''] = route.split(' ');
       const need = needOf(method, url);
       t.ok(need, route);
-      if (need != null) t.equal(new Access([`${need.resource}:${need.deed}`]).may(need), true, route);
+      if (need != null) t.equal(new Access([`${need.resource}:${need.action}`]).may(need), true, route);
     }
     t.equal(needOf('GET', '/api/v1/nothing'), undefined);
     t.equal(needOf('GET', '/api/v1/api-keys/current'), null, 'known, and for any key');
     t.strictSame(needOf('HEAD', '/api/v1/relayers'), needOf('GET', '/api/v1/relayers'));
-    t.strictSame(needOf('POST', '/plugins/:id/call'), { resource: 'plugins', deed: 'call' });
+    t.strictSame(needOf('POST', '/plugins/:id/call'), { resource: 'plugins', action: 'call' });
     t.end();
   });
 
@@ -103,12 +103,14 @@ t.test('needs', async (t) => {
     const app = fastify();
     t.teardown(() => app.close());
     declareNeeds(app);
-    app.get('/api/v1/signers', ({ routeOptions }) => routeOptions.config.need);
-    app.get('/api/v1/api-keys/current', ({ routeOptions }) => ({ need: routeOptions.config.need }));
-    app.get('/open', { config: { isPublic: true } }, ({ routeOptions }) => ({ need: routeOptions.config.need }));
+    app.get('/api/v1/signers', ({ routeOptions }) => routeOptions.config.requiredPermission);
+    app.get('/api/v1/api-keys/current', ({ routeOptions }) => ({ need: routeOptions.config.requiredPermission }));
+    app.get('/open', { config: { isPublic: true } }, ({ routeOptions }) => ({
+      need: routeOptions.config.requiredPermission,
+    }));
     app.route({ method: 'PUT', url: '/api/v1/signers', config: { isRefusal: true }, handler: () => '' });
     t.throws(() => app.get('/api/v1/new', () => ''), { message: 'access/needs.ts says nothing of GET /api/v1/new' });
-    t.strictSame((await app.inject('/api/v1/signers')).json(), { resource: 'signers', deed: 'read' });
+    t.strictSame((await app.inject('/api/v1/signers')).json(), { resource: 'signers', action: 'read' });
     t.strictSame((await app.inject('/api/v1/api-keys/current')).json(), {}, 'any key will do');
     t.strictSame((await app.inject('/open')).json(), {});
   });

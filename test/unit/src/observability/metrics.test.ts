@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import t from 'tap';
 import { Instruments } from '../../../../src/observability/instruments.ts';
-import { type CountedBy, LateCounts } from '../../../../src/observability/late-counts.ts';
 import { METRICS } from '../../../../src/observability/metric-table.ts';
 import { createMetrics, readBuildInfo } from '../../../../src/observability/metrics.ts';
 
@@ -169,24 +168,6 @@ t.test('requests with a key are counted by what they met', async (t) => {
   t.match(text, 'isolayer_idempotency_requests_total{result="replayed"} 2');
 });
 
-t.test('an instrument has what the table says of it', async (t) => {
-  const registry = new Registry();
-  const instruments = new Instruments(registry);
-  instruments.counter('isolayer_lane_faults_total').inc({ network_type: 'evm' });
-  instruments.gauge('isolayer_plugin_processes').set(2);
-  instruments.histogram('isolayer_webhook_delivery_duration_seconds').observe({ outcome: 'ok' }, 0.003);
-  const text = await registry.metrics();
-  t.match(
-    text,
-    `# HELP isolayer_lane_faults_total ${METRICS.isolayer_lane_faults_total.help}\n# TYPE isolayer_lane_faults_total counter`,
-  );
-  t.match(text, '# TYPE isolayer_plugin_processes gauge\nisolayer_plugin_processes 2');
-  t.equal(
-    text.match(/isolayer_webhook_delivery_duration_seconds_bucket/g)?.length,
-    METRICS.isolayer_webhook_delivery_duration_seconds.buckets.length + 1,
-  );
-});
-
 t.test('every row of the table is made, each once', (t) => {
   const names = createMetrics().names();
   for (const name of Object.keys(METRICS)) t.equal(names.filter((one) => one === name).length, 1, name);
@@ -194,27 +175,6 @@ t.test('every row of the table is made, each once', (t) => {
   instruments.gauge('isolayer_plugin_processes');
   t.throws(() => instruments.gauge('isolayer_plugin_processes'), /already been registered/);
   t.end();
-});
-
-t.test('what was added is handed out once, by its labels', async (t) => {
-  const counts = new LateCounts();
-  counts.add(1, 'a', 'x', 200);
-  counts.add(1, 'a', 'x', 200);
-  counts.add(1, 'a', 'x', 500);
-  counts.add(5, 'b');
-  counts.add(-2, 'b');
-  counts.add(1, 'c', 'y');
-  const taken: [CountedBy, number][] = [];
-  counts.takeOver((by, amount) => taken.push([by, amount]));
-  t.strictSame(taken, [
-    [['a', 'x', 200], 2],
-    [['a', 'x', 500], 1],
-    [['b', undefined, undefined], 3],
-    [['c', 'y', undefined], 1],
-  ]);
-  counts.takeOver(() => t.fail('there is nothing new'));
-  counts.add(1, 'c', 'y');
-  counts.takeOver((by, amount) => t.strictSame([by, amount], [['c', 'y', undefined], 1]));
 });
 
 t.test('plugins: ends, capabilities, processes', async (t) => {

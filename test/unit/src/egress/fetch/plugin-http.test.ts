@@ -4,12 +4,10 @@
  */
 import type { LookupAddress } from 'node:dns';
 import t, { type Test } from 'tap';
-import { MockAgent } from 'undici';
 import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
-import { exchange, type Hop } from '../../../../../src/egress/fetch/exchange.ts';
-import { answerHeaders, requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
-import { FetchFailure, type FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
+import { requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
+import { type FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
 import { createPluginHttp, redirected } from '../../../../../src/egress/fetch/plugin-http.ts';
 import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
@@ -308,52 +306,6 @@ t.test('a host that is not there is a failure before anything was sent', async (
   });
 });
 
-t.test('exchange', async (t) => {
-  const hop = (more: Partial<Hop> = {}): Hop => ({
-    request: { url: new URL('http://a.test/x?y'), method: 'GET', headers: [], body: undefined, redirect: 'follow' },
-    maxBytes: 100,
-    signal: new AbortController().signal,
-    hold: () => true,
-    wantsBody: () => true,
-    ...more,
-  });
-
-  t.test('one request, one answer', async (t) => {
-    const agent = new MockAgent();
-    t.teardown(() => agent.close());
-    agent.disableNetConnect();
-    const host = agent.get('http://a.test');
-    host
-      .intercept({ path: '/x?y' })
-      .reply(302, 'body', { headers: { location: '/z', 'X-A': '1' } })
-      .times(3);
-    t.match(await exchange(agent, hop()), {
-      status: 302,
-      location: '/z',
-      headers: [
-        ['location', '/z'],
-        ['x-a', '1'],
-      ],
-    });
-    t.equal((await exchange(agent, hop())).body.toString(), 'body');
-    const asked: unknown[] = [];
-    const wantsBody = (...given: unknown[]) => asked.push(given) === 0;
-    t.equal((await exchange(agent, hop({ wantsBody }))).body.length, 0);
-    t.strictSame(asked, [[302, '/z']]);
-  });
-
-  t.test('what cannot be sent fails before it left', async (t) => {
-    const agent = new MockAgent();
-    t.teardown(() => agent.close());
-    agent.disableNetConnect();
-    await t.rejects(exchange(agent, hop()), { name: 'FetchFailure', kind: 'transport', unsent: true });
-    await t.rejects(exchange(agent, hop({ signal: AbortSignal.abort(new Error('late')) })), {
-      name: 'FetchFailure',
-      unsent: true,
-    });
-  });
-});
-
 t.test('redirect', async (t) => {
   const request = (more: Partial<FetchRequest> = {}): FetchRequest => ({
     url: new URL('https://a.test/one'),
@@ -469,26 +421,5 @@ t.test('nothing of the connection, no line break and no flood gets through', (t)
   for (const value of ['a\r\nhost: evil', 'a\nb', 'a\0b', '\u20ac', 'a\x7fb']) refused('x', value);
   t.throws(() => requestHeaders(Array.from({ length: 101 }, () => ['x', 'y'] as const)), /at most 100/);
   t.throws(() => requestHeaders([['x', 'y'.repeat(16_384)]]), /16384 bytes/);
-  t.end();
-});
-
-t.test('each line of an answer is a pair', (t) => {
-  t.strictSame(answerHeaders({ 'Set-Cookie': ['a', 'b'], x: '1', none: undefined }), [
-    ['set-cookie', 'a'],
-    ['set-cookie', 'b'],
-    ['x', '1'],
-  ]);
-  t.end();
-});
-
-t.test('a failure says whether anything can have left', (t) => {
-  const cause = new Error('socket');
-  t.match(new FetchFailure('transport', 'gone', { cause }), {
-    kind: 'transport',
-    message: 'gone',
-    unsent: false,
-    cause,
-  });
-  t.equal(new FetchFailure('refused', 'no', { unsent: true }).unsent, true);
   t.end();
 });

@@ -97,27 +97,6 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
   t.same(order(), ['b', 'a']);
 });
 
-t.test('of two pauses the longer one holds, whichever was asked for last', async (t) => {
-  const { pool, clock, endpoint } = poolOf({ a: 100, b: 100 });
-  const a = endpoint('a');
-  pool.hold(a, 2_000);
-  pool.hold(a, 500);
-  t.equal(pool.waitMs(a), 2_000);
-  pool.hold(a, 3_000);
-  t.equal(pool.waitMs(a), 3_000);
-  pool.hold(endpoint('b'), 10);
-  t.equal(pool.waitMs(), 10);
-  clock.time = 3_000;
-  t.equal(pool.waitMs(a), 0);
-
-  pool.exclude(a, 2_000, 'other chain');
-  pool.exclude(a, 500, 'other chain');
-  clock.time = 4_999;
-  t.equal(pool.stateOf(a), 'unfit');
-  clock.time = 5_000;
-  t.equal(pool.stateOf(a), 'ready');
-});
-
 t.test('one that says it is asked too much is left alone, the longer the oftener it says so in a row', async (t) => {
   const { pool, clock, endpoint, news } = poolOf({ a: 100 });
   const a = endpoint('a');

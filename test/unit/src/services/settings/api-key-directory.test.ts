@@ -9,8 +9,8 @@ t.test('a key is found by its hash, with what it may do', async (t) => {
   await directory.reload();
   const found = directory.withHash('hash');
   t.match(found, { id: 'k1', expiresAt: null });
-  t.ok(found?.access.may({ resource: 'metrics', deed: 'read' }));
-  t.notOk(found?.access.may({ resource: 'audit', deed: 'read' }));
+  t.ok(found?.access.may({ resource: 'metrics', action: 'read' }));
+  t.notOk(found?.access.may({ resource: 'audit', action: 'read' }));
   stored.clear();
   await directory.reload();
   t.equal(directory.withHash('hash'), undefined);
