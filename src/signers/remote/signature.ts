@@ -107,6 +107,6 @@ function fieldOf(text: string | undefined): Buffer {
 }
 
 function ofCurve(expected: Curve, actual: Curve, publicKey: Uint8Array): Uint8Array {
-  if (expected !== actual) throw new Error(`its key is on ${actual}, and is expected to sign on ${expected}`);
+  if (expected !== actual) throw new Error(`its key is on ${actual}, and is asked to sign on ${expected}`);
   return publicKey;
 }

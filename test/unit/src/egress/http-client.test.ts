@@ -4,7 +4,6 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { request as ask } from 'undici';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { codingsOf, createContentDecoder } from '../../../../src/egress/content-decoder.ts';
 import {
