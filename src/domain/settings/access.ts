@@ -15,7 +15,7 @@ export type AccessResource = keyof typeof ACTIONS;
 /** The kinds of which a permission may name a single resource. */
 const WITH_IDS: ReadonlySet<AccessResource> = new Set(['relayers', 'plugins']);
 
-/** What a request needs: a action, done to one resource of a kind, or to the kind as a whole. */
+/** What a request needs: an action, done to one resource of a kind, or to the kind as a whole. */
 export interface RequiredPermission {
   resource: AccessResource;
   action: string;
