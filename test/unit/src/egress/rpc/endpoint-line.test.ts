@@ -216,7 +216,7 @@ t.test('offers whose batch has no clear answer are not sent again', async (t) =>
 
 t.test('after silence the rest is not sent, and says so', async (t) => {
   const { line, double } = await open(t, ({ params }) => (params[0] === 1 ? 'silence' : { result: params[0] }), {
-    timeoutMs: 100,
+    timeoutMs: 1_000,
     maxCalls: 1,
   });
   const settled = await line.offer('send', [[0], [1], [2], [3]]);
