@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
-import { type FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
+import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
 import { createPluginHttp, redirected } from '../../../../../src/egress/fetch/plugin-http.ts';
 import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
