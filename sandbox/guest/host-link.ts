@@ -1,7 +1,6 @@
 import type { LogEntry, Outcome } from '../protocol.ts';
 import type { HostFunction, UrlParts } from './host-function.ts';
 import { enumerableKeys, parseJson, quote } from './intrinsics/primordials.ts';
-import type { LazyModuleName } from './lazy-modules.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 
 /**
@@ -71,7 +70,7 @@ export class HostLink {
   }
 
   /** The text of a lazy module of the runtime. */
-  lazyModule(name: LazyModuleName): string {
+  lazyModule(name: string): string {
     return this.#host('lazy', name);
   }
 

@@ -2,7 +2,6 @@ import * as polyfill from 'web-streams-polyfill';
 import { TextDecoder } from '../globals/encoding/text-decoder.ts';
 import { TextEncoder } from '../globals/encoding/text-encoder.ts';
 import { conform } from '../globals/web-idl.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
 
 /** A stream of the guest's own class. A stream of another realm is not recognised. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -132,6 +131,6 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
 export type StreamClasses = ReturnType<typeof createStreamClasses>;
 
 /** The classes of the Streams Standard, with the functions that other lazy modules use. */
-export function create({ decoder }: RuntimeServices): ReturnType<typeof createStreamClasses> {
+export function create({ decoder }: { decoder(): typeof TextDecoder }): ReturnType<typeof createStreamClasses> {
   return createStreamClasses(decoder);
 }

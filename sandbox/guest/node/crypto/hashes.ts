@@ -4,7 +4,7 @@ import { bufferOrText, bytesOf } from './arguments.ts';
 import type { Arithmetic } from './arithmetic.ts';
 
 /** Hashes that are there for certain, as OpenSSL names them. */
-export const HASHES = [
+const HASHES = [
   ...['blake2b512', 'blake2s256', 'md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'],
   ...['sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'],
 ];

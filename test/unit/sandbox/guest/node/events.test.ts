@@ -1,7 +1,6 @@
 import * as nodeEvents from 'node:events';
 import t from 'tap';
-import { createEvents } from '../../../../../sandbox/guest/lazy/events.ts';
-import { addAbortListener, on, once } from '../../../../../sandbox/guest/node/event-waiting.ts';
+import { addAbortListener, createEvents, on, once } from '../../../../../sandbox/guest/lazy/events.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 t.test('emitter', async (t) => {

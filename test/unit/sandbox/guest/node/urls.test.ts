@@ -2,8 +2,8 @@ import path from 'node:path';
 import * as nodeQuerystring from 'node:querystring';
 import * as nodeUrl from 'node:url';
 import t from 'tap';
-import querystring from 'unenv/node/querystring';
 import { create } from '../../../../../sandbox/guest/lazy/legacy-url.ts';
+import { createModuleTable } from '../../../../../sandbox/guest/lazy/modules.ts';
 import {
   domainToASCII,
   fileURLToPath,
@@ -11,6 +11,7 @@ import {
   urlToHttpOptions,
 } from '../../../../../sandbox/guest/node/file-url.ts';
 import { createPath } from '../../../../../sandbox/guest/node/path.ts';
+import { unbound } from '../../../../support/guest-web.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 t.test('path', async (t) => {
@@ -126,7 +127,7 @@ t.test('file url', async (t) => {
 
 t.test('querystring', async (t) => {
   type Module = typeof nodeQuerystring & { unescapeBuffer(text: string): Buffer };
-  const ours = querystring as unknown as Module;
+  const ours = createModuleTable({ ...unbound, global: {}, large: () => ({}) })('querystring') as Module;
   const theirs = nodeQuerystring as unknown as Module;
 
   t.test('queries are what Node makes of them', async (t) => {
