@@ -154,7 +154,7 @@ interface RateLimitOfInstancesParts {
  * Limits keys and relayers across all instances. Each instance counts addresses by itself: a caller without a key must
  * not make the service write to its database.
  */
-export class RateLimitOfInstances implements RateLimiter {
+class RateLimitOfInstances implements RateLimiter {
   readonly #parts: RateLimitOfInstancesParts;
 
   constructor(parts: RateLimitOfInstancesParts) {
@@ -211,7 +211,7 @@ export function createLimits(
 }
 
 /** Limits the requests to each relayer, over all keys and plugins together. */
-export function createRelayerLimit(limiter: RateLimiter, rate: KeyRate): RelayerLimit {
+function createRelayerLimit(limiter: RateLimiter, rate: KeyRate): RelayerLimit {
   return {
     async take(relayerId, count = 1) {
       const { perSecond, burst } = rate;
