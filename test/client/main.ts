@@ -1,8 +1,7 @@
 /** Writes the API's description, the client's types, and the names of the public SDK: `npm run client`. */
 import { writeFileSync } from 'node:fs';
 import { apiText } from './api-text.ts';
-import { describedApi } from './described-api.ts';
-import { descriptionText } from './description-text.ts';
+import { describedApi, descriptionText } from './description.ts';
 import { SDK_NAMES, sdkText } from './sdk-text.ts';
 
 const ends: (() => unknown)[] = [];

@@ -6,8 +6,7 @@ import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compareWithNode, compiled } from '../support/guest-oracle.ts';
 import { holdPage } from '../support/pages/held-page.ts';
-import { modulesPage } from '../support/pages/modules-page.ts';
-import { findExports } from '../support/pages/node-exports.ts';
+import { findExports, modulesPage } from '../support/pages/modules-page.ts';
 import { PluginFolder } from '../support/plugin-host.ts';
 
 const world = await GuestWorld.open();

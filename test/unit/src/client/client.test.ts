@@ -4,7 +4,7 @@ import { ApiClient, ApiError, EventParser } from '../../../../src/client/client.
 import { amountText, priceOf } from '../../../../src/client/format.ts';
 import { allOf, findTransactions, patiently } from '../../../../src/client/lists.ts';
 import { apiText } from '../../../client/api-text.ts';
-import { describedApi } from '../../../client/described-api.ts';
+import { describedApi } from '../../../client/description.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { transactionOf } from '../../../support/store.ts';
 import { startWay } from '../../../support/way.ts';

@@ -18,8 +18,7 @@ import { signingOperations } from '../../../../src/http/openapi/signing-operatio
 import { describeWebhooks, webhookEventSchema } from '../../../../src/http/openapi/webhooks.ts';
 import { collectRoutes, type RouteTable } from '../../../../src/http/routing.ts';
 import { timelineOf } from '../../../../src/services/timeline.ts';
-import { describedApi } from '../../../client/described-api.ts';
-import { descriptionText } from '../../../client/description-text.ts';
+import { describedApi, descriptionText } from '../../../client/description.ts';
 import { describedBodies } from '../../../support/described.ts';
 import { startHttp } from '../../../support/http-server.ts';
 import { attemptOf, transactionOf } from '../../../support/store.ts';
