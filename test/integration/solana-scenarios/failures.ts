@@ -282,7 +282,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   53: {
     what: 'clocks differ',
-    shown: { 'integration/engine-clock': 'a chain on which nothing happens keeps no payment alive' },
+    shown: { 'integration/engine-expiry': 'a chain on which nothing happens keeps no payment alive' },
   },
   55: {
     what: 'a node answers with nonsense',

@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { ChainClient } from '../../../../src/chains/chain-client.ts';
 import { invalidRequest } from '../../../../src/domain/errors.ts';
-import { findTransaction } from '../../../../src/services/transaction-lookup.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 
@@ -281,15 +280,4 @@ t.test('a plugin’s limits are reserved with the transaction, once under one na
   t.equal(await world.store.read.effect(second), undefined, 'what was refused may be asked for again');
   await t.rejects(transactions.send('r1', { effect: 'other', cost: 1 }, second, spender), { code: 'INVALID_REQUEST' });
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
-});
-
-t.test('a transaction is found under its own relayer only', async (t) => {
-  const world = await EngineWorld.open(t);
-  const { id } = await world.accept('pay');
-  t.match(await findTransaction(world.store.read, 'r1', id), { id, relayerId: 'r1' });
-  const missing = { code: 'TRANSACTION_NOT_FOUND', status: 404 };
-  await world.store.write((writer) => writer.putRelayer(relayerNamed('r2')));
-  await t.rejects(findTransaction(world.store.read, 'r2', id), missing);
-  await t.rejects(findTransaction(world.store.read, 'r1', 'no such'), missing);
-  await t.rejects(findTransaction(world.store.read, 'r3', id), { code: 'RELAYER_NOT_FOUND', status: 404 });
 });

@@ -256,23 +256,10 @@ t.test('offer round', async (t) => {
     step.open.set(entry.transaction.id, { ...entry, attempts });
   }
 
-  t.test('all is offered at once while nodes have room', async (t) => {
-    const { round } = await lane(t, 20);
-    t.strictSame(round(...range(0, 20)), { now: range(0, 20), later: [], blocker: undefined });
-  });
-
   t.test('once nodes had no room, sixteen are offered at a time', async (t) => {
     const { round, busy } = await lane(t, 20);
     busy(0);
     t.strictSame(round(...range(0, 20)), { now: range(0, 16), later: range(16, 20), blocker: undefined });
-  });
-
-  t.test('nothing is offered above one that waits for room', async (t) => {
-    const { round, busy } = await lane(t, 5);
-    busy(1);
-    t.strictSame(round(0, 2, 3, 4), { now: [0], later: [2, 3, 4], blocker: 1 });
-    busy(3);
-    t.strictSame(round(2, 4), { now: [], later: [2, 4], blocker: 1 }, 'the lowest of two');
   });
 
   t.test('what a node took, and what other words were said of, holds up nothing', async (t) => {

@@ -216,13 +216,6 @@ for (const [what, replacement] of [
   });
 }
 
-t.test('without an end of its own a transaction lives as long as its chain says', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  t.equal(await signDue(step), 0);
-  t.equal(await signDue(afterMs(step, world.family.pace.lifetimeMs)), 1);
-  t.match(await world.get(transaction), { noopEnd: 'expired' });
-});
-
 t.test('a payment that every node refuses again and again fails, and a noop takes its sequence', async (t) => {
   const { world, step, transaction } = await scene(t, { offered: false });
   world.chain.unacceptable.add('pay');
@@ -262,13 +255,4 @@ t.test('a payment whose dearer version is refused fails with that reason', async
   t.equal(await signDue(step), 1);
   t.match(await world.get(transaction), { noopEnd: 'failed', statusReason: 'beyond the block' });
   t.equal(await signDue(step), 1);
-});
-
-t.test('a signer that fails leaves everything as it was', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  world.client.patience = 0;
-  world.signer.failsAt = () => true;
-  t.equal(await signDue(step), 1);
-  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
-  t.ok(step.memory.offers.isResting(transaction.id, step.clock.elapsed()));
 });

@@ -327,19 +327,6 @@ t.test('a lease that has run out by the own clock stops the lane before the next
   t.equal(world.chain.received.length, 1);
 });
 
-t.test('how long it has done nothing', async (t) => {
-  const world = await EngineWorld.open(t);
-  await world.accept('pay');
-  let now = 5;
-  const { lane } = await laneOf(world, { elapsed: () => now });
-  t.equal(lane.idleSince, 5);
-  now = 7;
-  const running = lane.wake();
-  t.equal(lane.idleSince, null);
-  await running;
-  t.equal(lane.idleSince, 7);
-});
-
 t.test('who cancels waits for one batch of dearer versions at most', async (t) => {
   const world = await EngineWorld.open(t);
   const accepted = [];

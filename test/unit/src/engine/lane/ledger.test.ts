@@ -114,13 +114,6 @@ t.test('a doubt is raised when a write fails or meets another state, and only th
   t.equal(doubts, 6);
 });
 
-t.test('no changes touch nothing', async (t) => {
-  const world = await EngineWorld.open(t);
-  const store = { ...world.store, write: () => Promise.reject(new Error('must not write')) };
-  const ledger = world.ledger(store);
-  t.equal((await ledger.apply([])).size, 0);
-});
-
 t.test('a change of status and its event are one commit; other changes tell nothing', async (t) => {
   const world = await EngineWorld.open(t);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));

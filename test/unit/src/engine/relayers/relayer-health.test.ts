@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import type { RelayerEndpoints } from '../../../../../src/chains/connections.ts';
-import { AppError } from '../../../../../src/domain/errors.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { BalanceWatch, LOW_BALANCE_FACTOR } from '../../../../../src/engine/relayers/balance-watch.ts';
 import {
@@ -156,17 +155,6 @@ t.test('a network or a family that is not known disables its relayer only', asyn
   for (const id of ['r1', 'other']) {
     t.match((await world.store.read.relayer(id))?.disabledReason, { type: 'RpcValidationFailed' });
   }
-});
-
-t.test('what a family cannot do yet disables none of its relayers', async (t) => {
-  const world = await EngineWorld.open(t);
-  const notYet = async () => {
-    throw new AppError('NOT_AVAILABLE_YET', { what: 'The balance', networkType: 'solana' });
-  };
-  Object.assign(world.client, { identity: notYet, nextSequence: notYet, balance: notYet });
-  await checkOnce(world);
-  t.equal((await relayer(world))?.disabledReason, null);
-  t.strictSame(world.metrics.checks, [true]);
 });
 
 t.test('the start does not wait for ever for an endpoint, and an end may come at any time', async (t) => {
