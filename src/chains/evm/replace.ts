@@ -274,7 +274,7 @@ const ARBITRUM_TRANSFER_GAS = 50_000n;
  * (EIP-7702). All nodes are asked, so that one wild estimate does not decide. A node's error leads to the usual gas,
  * whatever it says: a noop with too little gas does no harm, and one that is not sent blocks the account.
  */
-export async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
+async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
   const self = normalAddress(account.address);
   const call = { from: self, to: self, value: toQuantity(0n) };
   const estimate = await parts.estimate(call, 'all').catch(nodeError);
@@ -293,6 +293,6 @@ function nodeError(error: unknown): { reason: string } {
 }
 
 /** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */
-export function withinLimit(gas: bigint, { block }: Market): bigint {
+function withinLimit(gas: bigint, { block }: Market): bigint {
   return block.gasLimit === 0n ? gas : largest(smallest(gas, block.gasLimit), TRANSFER_GAS);
 }

@@ -17,12 +17,7 @@ import {
   raiseTo,
   reaches,
 } from '../../../../../src/chains/evm/fees.ts';
-import {
-  affordablePrice,
-  type PricePlan,
-  priceFor,
-  replacementFault,
-} from '../../../../../src/chains/evm/price/attempt-price.ts';
+import { type PricePlan, priceFor } from '../../../../../src/chains/evm/price/attempt-price.ts';
 import { callData, leastGas } from '../../../../../src/chains/evm/price/gas.ts';
 import type { Market } from '../../../../../src/chains/evm/price/market.ts';
 import { dataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../src/chains/evm/price/rollup.ts';
@@ -144,7 +139,7 @@ t.test('a price is raised in both caps, and room for the base fee stays', async 
   t.ok(reaches(legacy(200n), { fee: 200n, tip: 25n }));
 });
 
-t.test('attempt price', async (t) => {
+t.test('the price of a noop that nodes refused', async (t) => {
   const TO = '0x00000000000000000000000000000000000000b0';
   const GWEI = 1_000_000_000n;
   const account = { address: TO, policies: {} };
@@ -180,12 +175,7 @@ t.test('attempt price', async (t) => {
     price: { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas },
   });
 
-  t.test('a bump outbids by a tenth, and follows the market beyond that', async (t) => {
-    t.same(priceFor(planOf('bump'), market(GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
-    t.same(priceFor(planOf('bump'), market(20n * GWEI), 21_000n, settingsOf()), fees(20n * GWEI + 110n, 110n));
-  });
-
-  t.test('what does nothing outbids no refused attempt, and none beyond a ceiling', async (t) => {
+  t.test('a noop outbids no refused attempt, and none beyond a ceiling', async (t) => {
     const priceAt = (plan: Partial<PricePlan>) =>
       priceFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
     t.same(priceAt({ isRefused: true }), fees(10n * GWEI, 100n));
@@ -193,39 +183,6 @@ t.test('attempt price', async (t) => {
     t.match(priceAt({ highest }), { kind: 'parked', reason: /more than 100 times the first$/ });
     t.match(priceAt({ highest, isRefused: true }), { kind: 'price' });
     t.match(priceAt({ highest, highestAsked: highest.fee }), { kind: 'price' }, 'a price of the request is outbid');
-  });
-
-  t.test('under a cap it waits, while what does nothing goes beyond it by the least that counts', async (t) => {
-    const capped = { gas_price_cap: Number(10n * GWEI) };
-    t.match(priceFor(planOf('bump', {}, capped), market(GWEI), 21_000n, settingsOf()), {
-      kind: 'parked',
-      reason: /the gas_price_cap is 10000000000$/,
-    });
-    t.same(priceFor(planOf('noop', {}, capped), market(50n * GWEI), 21_000n, settingsOf()), fees(11n * GWEI, 110n));
-  });
-
-  t.test('without a pool it only goes on when the network asks for more', async (t) => {
-    const poolless = settingsOf({ tags: ['no-mempool'] });
-    t.match(priceFor(planOf('bump'), market(GWEI), 21_000n, poolless), { kind: 'parked', reason: /is not above/ });
-    t.match(priceFor(planOf('bump'), market(20n * GWEI), 21_000n, poolless), { kind: 'price' });
-  });
-
-  t.test('a price that was asked for has to outbid where there is a pool, and keep the cap everywhere', async (t) => {
-    const low = planOf('replace', { speed: null, gas_price: Number(10n * GWEI) });
-    t.match(replacementFault(low, settingsOf()), /does not meet minimum bump/);
-    t.equal(replacementFault(low, settingsOf({ tags: ['no-mempool'] })), undefined);
-    const capped = { ...low, policy: readPolicy({ gas_price_cap: 1 }) };
-    t.match(replacementFault(capped, settingsOf({ tags: ['no-mempool'] })), /^Gas price 10000000000 exceeds/);
-  });
-
-  t.test('what does nothing costs no more than there is, if that still outbids', async (t) => {
-    const plan = planOf('noop');
-    const price = { kind: 'legacy', gasPrice: 30n * GWEI } as const;
-    const lowered = (funds: bigint) =>
-      affordablePrice(plan, price, market(GWEI), { funds, gasLimit: 21_000n, cost: 30n * GWEI * 21_000n });
-    t.same(lowered(10n ** 18n), price);
-    t.same(lowered(20n * GWEI * 21_000n), { kind: 'legacy', gasPrice: 20n * GWEI - 1n }, 'the reserve is kept');
-    t.same(lowered(11n * GWEI * 21_000n), { kind: 'legacy', gasPrice: 11n * GWEI }, 'rather than that, outbid');
   });
 });
 

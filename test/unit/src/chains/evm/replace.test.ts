@@ -7,11 +7,9 @@ import type { Market } from '../../../../../src/chains/evm/price/market.ts';
 import {
   checkReplacement,
   type EarlierAttempt,
-  noopGas,
   noopRequest,
   patienceMs,
   prepareReplacement,
-  withinLimit,
 } from '../../../../../src/chains/evm/replace.ts';
 import { readFields, readRequest } from '../../../../../src/chains/evm/schema.ts';
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
@@ -101,7 +99,7 @@ function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'sen
 }
 
 const BUMP: NewAttempt = { purpose: 'bump' };
-const VOID: NewAttempt = { purpose: 'noop' };
+const NOOP: NewAttempt = { purpose: 'noop' };
 const replaceBy = (body: JsonObject): NewAttempt => ({
   purpose: 'replace',
   request: storedTransaction(account(), body).request,
@@ -163,7 +161,7 @@ t.test('a bump is of the latest version', async (t) => {
     committed: 0n,
   });
   t.same(bumped.kind === 'ready' && bumped.request, request);
-  const again = await version({}, { purpose: 'noop', prices: [dynamic(50n * GWEI, 10n)] }, VOID, { gas_price_cap: 1 });
+  const again = await version({}, { purpose: 'noop', prices: [dynamic(50n * GWEI, 10n)] }, NOOP, { gas_price_cap: 1 });
   t.match(
     again,
     { kind: 'ready', fields: { max_fee_per_gas: Number(55n * GWEI) } },
@@ -175,7 +173,7 @@ t.test('a bump is of the latest version', async (t) => {
 t.test('policies of the moment hold for what is put in its place, not for what is on offer already', async (t) => {
   const policies = { whitelist_receivers: [FROM], gas_limit_estimation: false };
   t.match(await version({}, {}, BUMP, policies), { kind: 'ready' });
-  t.match(await version({}, {}, VOID, policies), { kind: 'ready' });
+  t.match(await version({}, {}, NOOP, policies), { kind: 'ready' });
   t.match(await version({}, {}, replaceBy({ ...TRANSFER, value: 6 }), policies), {
     kind: 'refused',
     reason: 'Policy whitelist_receivers: Transaction target address is not whitelisted',
@@ -185,12 +183,12 @@ t.test('policies of the moment hold for what is put in its place, not for what i
 t.test('what no block could hold any more is refused, so that its nonce can be freed', async (t) => {
   const refused = await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, BUMP);
   t.same(refused, { kind: 'refused', reason: 'Transaction gas limit (50001) exceeds block gas limit (50000)' });
-  t.match(await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, VOID), { kind: 'ready' });
+  t.match(await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, NOOP), { kind: 'ready' });
 });
 
-t.test('a void takes the nonce and does nothing, beyond the cap by the minimum bump only', async (t) => {
+t.test('a noop takes the nonce and does nothing, beyond the cap by the minimum bump only', async (t) => {
   const prices = [legacy(100n * GWEI)];
-  const made = await version({ baseFee: 90n * GWEI }, { prices }, VOID, { gas_price_cap: 1 });
+  const made = await version({ baseFee: 90n * GWEI }, { prices }, NOOP, { gas_price_cap: 1 });
   const fee = 110n * GWEI;
   t.match(made, {
     kind: 'ready',
@@ -200,23 +198,23 @@ t.test('a void takes the nonce and does nothing, beyond the cap by the minimum b
   t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: '0x' });
   const high = { baseFee: 90n * GWEI, tip: 40n * GWEI };
   t.match(
-    await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, VOID, { gas_price_cap: Number(60n * GWEI) }),
+    await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, NOOP, { gas_price_cap: Number(60n * GWEI) }),
     { fields: { max_fee_per_gas: Number(60n * GWEI), max_priority_fee_per_gas: Number(40n * GWEI) } },
     'the market’s price as far as the cap',
   );
-  t.match(await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, VOID), {
+  t.match(await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, NOOP), {
     fields: { max_fee_per_gas: Number(130n * GWEI) },
   });
-  t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [] }, VOID), { fields: { gas_price: 3 } });
-  t.match(await version({ baseFee: null, gasPrice: 20n }, { prices: [] }, VOID, { gas_price_cap: 7 }), {
+  t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [] }, NOOP), { fields: { gas_price: 3 } });
+  t.match(await version({ baseFee: null, gasPrice: 20n }, { prices: [] }, NOOP, { gas_price_cap: 7 }), {
     fields: { gas_price: 7 },
   });
 });
 
-t.test('without a cap the market takes bumps and voids to a hundred times the first price', async (t) => {
+t.test('without a cap the market takes bumps and noops to a hundred times the first price', async (t) => {
   const mad = { baseFee: 10n ** 17n };
   const prices = [dynamic(2n * GWEI, GWEI), dynamic(5n * GWEI, 2n * GWEI)];
-  for (const wanted of [BUMP, VOID]) {
+  for (const wanted of [BUMP, NOOP]) {
     t.match(await version(mad, { prices }, wanted), { fields: { max_fee_per_gas: Number(200n * GWEI) } });
     const cheap = await version(mad, { prices: [dynamic(1n, 1n)] }, wanted);
     t.match(cheap, { fields: { max_fee_per_gas: Number(100n * GWEI) } }, 'a cheap one counts as a gwei');
@@ -226,10 +224,10 @@ t.test('without a cap the market takes bumps and voids to a hundred times the fi
     kind: 'parked',
     reason: /offer 220000000000 wei per gas, more than 100 times the first$/,
   });
-  t.match(await version(mad, { prices: reached }, VOID), { fields: { max_fee_per_gas: Number(220n * GWEI) } });
+  t.match(await version(mad, { prices: reached }, NOOP), { fields: { max_fee_per_gas: Number(220n * GWEI) } });
 });
 
-t.test('while the market is in doubt, a void outbids what is on offer and the rest waits', async (t) => {
+t.test('while the market is in doubt, a noop outbids what is on offer and the rest waits', async (t) => {
   const world = { baseFee: 5n * GWEI, tip: GWEI, doubt: 'one node says so' };
   const prices = [dynamic(2n * GWEI, 100n)];
   const parked = { kind: 'parked', reason: 'one node says so' };
@@ -238,13 +236,13 @@ t.test('while the market is in doubt, a void outbids what is on offer and the re
   t.match(await version(world, { prices }, replaceBy({ to: TO, value: 1, gas_price: Number(3n * GWEI) })), {
     kind: 'ready',
   });
-  t.match(await version(world, { prices }, VOID), { fields: { max_fee_per_gas: Number((22n * GWEI) / 10n) } });
-  t.match(await version(world, { prices: [] }, VOID), parked, 'nothing to outbid');
+  t.match(await version(world, { prices }, NOOP), { fields: { max_fee_per_gas: Number((22n * GWEI) / 10n) } });
+  t.match(await version(world, { prices: [] }, NOOP), parked, 'nothing to outbid');
 });
 
-t.test('a void has the gas that doing nothing takes on its chain', async (t) => {
+t.test('a noop has the gas that doing nothing takes on its chain', async (t) => {
   const gas = async (world: World) => {
-    const made = await version(world, {}, VOID);
+    const made = await version(world, {}, NOOP);
     return made.kind === 'ready' ? made.fields['gas_limit'] : made.reason;
   };
   const arbitrum = { tags: ['arbitrum-based'] };
@@ -255,9 +253,9 @@ t.test('a void has the gas that doing nothing takes on its chain', async (t) => 
   t.equal(await gas({ estimate: 400_000n, settings: arbitrum }), 600_000);
 });
 
-t.test('one wrong estimate does not rule a void’s gas', async (t) => {
+t.test('one wrong estimate does not rule a noop’s gas', async (t) => {
   const gas = async (world: World) => {
-    const made = await version(world, {}, VOID);
+    const made = await version(world, {}, NOOP);
     return made.kind === 'ready' ? made.fields['gas_limit'] : made.reason;
   };
   const absurd = 100_000_000n;
@@ -265,14 +263,15 @@ t.test('one wrong estimate does not rule a void’s gas', async (t) => {
   const block = { estimate: absurd, blockGasLimit: 150_000n };
   t.equal(await gas(block), 150_000, 'no more than a block holds');
   t.equal(await gas({ blockGasLimit: 20_000n }), 21_000, 'and no less than any transaction takes');
+  t.equal(await gas({ estimate: 90_000n, blockGasLimit: 0n }), 99_000, 'a block without a limit says nothing');
 });
 
-t.test('a void is priced down to what the balance pays, and waits where that beats nothing', async (t) => {
+t.test('a noop is priced down to what the balance pays, and waits where that beats nothing', async (t) => {
   const prices = [dynamic(GWEI, 10n)];
   const gas = 21_000n;
   const market = { baseFee: 3n * GWEI };
   const priced = async (balance: bigint, policies: JsonObject = {}, history: History = { prices }) => {
-    const made = await version({ ...market, balance }, history, VOID, { min_balance: 0, ...policies }, RICH);
+    const made = await version({ ...market, balance }, history, NOOP, { min_balance: 0, ...policies }, RICH);
     return made.kind === 'ready' ? made.fields['max_fee_per_gas'] : made;
   };
   const full = 3n * GWEI + 11n;
@@ -502,7 +501,7 @@ const anyBody: fc.Arbitrary<JsonObject> = fc.oneof(
 );
 const anyVersion: fc.Arbitrary<NewAttempt> = fc.oneof(
   fc.constant(BUMP),
-  fc.constant(VOID),
+  fc.constant(NOOP),
   anyBody.map((body) => replaceBy(body)),
 );
 
@@ -527,7 +526,7 @@ t.test(
         }),
         async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, asked, ...figures }) => {
           // Only another no-op can replace a no-op.
-          const wanted = asked.purpose === 'bump' && purpose === 'noop' ? VOID : asked;
+          const wanted = asked.purpose === 'bump' && purpose === 'noop' ? NOOP : asked;
           const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
           const world = { ...figures, balance: 1n << 300n, settings };
           const policies: JsonObject = {
@@ -614,7 +613,7 @@ t.test('a real node takes each attempt in the place of the one before', async (t
     () => replaceBy(asLegacy()),
     () => replaceBy({ ...TRANSFER, value: 8 }),
     () => BUMP,
-    () => VOID,
+    () => NOOP,
     () => BUMP,
   ]) {
     const wanted = next();
@@ -632,53 +631,4 @@ t.test('a real node takes each attempt in the place of the one before', async (t
     [false, false, false, false, false, false, true],
   );
   t.equal(await anvil.rpc('eth_getBalance', [TO, 'latest']), '0x0', 'nothing was paid');
-});
-
-t.test('noop', async (t) => {
-  const FROM = '0x00000000000000000000000000000000000000a1';
-  const account = { address: FROM, policies: {} };
-
-  /**
-   * Parts whose nodes give these estimates: `one` from a single node, `all` as the median. Null: the node cannot
-   * estimate.
-   */
-  function partsOf(one: bigint | null, all = one, settings: JsonObject = {}): PrepareParts {
-    return {
-      figure: () => Promise.reject(new Error('not asked')),
-      estimate: async (_call, of) => {
-        const used = of === 'all' ? all : one;
-        if (used === null) throw new RpcError('node', 'method not found');
-        return { kind: 'gas', used };
-      },
-      settings: readSettings({ type: 'evm', name: 'x', rpcUrls: [], settings: networkSchema.parse(settings) }),
-      chainId: 1n,
-      market: () => Promise.reject(new Error('not asked')),
-      balance: () => Promise.reject(new Error('not asked')),
-      endpoints: { endpointCount: 1, onAll: () => [] },
-    };
-  }
-
-  const gas = async (parts: PrepareParts) => (await noopGas(parts, account)).limit;
-
-  t.test('it pays the account nothing and calls nobody', async (t) => {
-    t.match(readRequest(noopRequest(account)), { to: FROM, value: 0n, gasLimit: null, accessList: [] });
-  });
-
-  t.test('its gas is that of a transfer, or what the chain takes for one', async (t) => {
-    t.equal(await gas(partsOf(21_000n)), 21_000n);
-    t.equal(await gas(partsOf(30_000n)), 33_000n, 'with a tenth on top');
-    t.equal(await gas(partsOf(null)), 21_000n, 'the node cannot say');
-    t.equal(await gas(partsOf(null, null, { tags: ['arbitrum-based'] })), 50_000n);
-  });
-
-  t.test('what all nodes estimate counts', async (t) => {
-    t.equal(await gas(partsOf(10_000_000n, 21_000n)), 21_000n);
-  });
-
-  t.test('it fits into a block, and is never less than nodes take', async (t) => {
-    const within = (gasLimit: bigint) => withinLimit(90_000n, { block: { gasLimit } } as Market);
-    t.equal(within(80_000n), 80_000n);
-    t.equal(within(1_000n), 21_000n);
-    t.equal(within(0n), 90_000n, 'a block without a limit says nothing');
-  });
 });
