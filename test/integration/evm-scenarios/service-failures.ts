@@ -81,7 +81,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/pricing':
         'what is canceled while the market is above the cap goes beyond it by the minimum bump only',
-      'unit/src/chains/evm/replace': 'a void takes the nonce and does nothing, beyond the cap by the minimum bump only',
+      'unit/src/chains/evm/replace': 'a noop takes the nonce and does nothing, beyond the cap by the minimum bump only',
     },
   },
   54: {
@@ -92,12 +92,12 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'the fee multiplier of fast chains overflows',
     shown: {
       'unit/src/chains/evm/fees': 'the base fee may rise for 90 seconds of full blocks, at most tenfold',
-      'unit/src/chains/evm/configuration/network': 'what no network can have is refused',
+      'unit/src/chains/evm/configuration': 'what no network can have is refused',
     },
   },
   56: {
     what: "Optimism's fee for data",
-    shown: { 'unit/src/chains/evm/price/rollup': 'the data fee of an OP chain, by the oracle’s contract' },
+    shown: { 'unit/src/chains/evm/fees': 'the data fee of an OP chain, by the oracle’s contract' },
   },
   57: {
     what: 'the tip is above the whole after capping',
@@ -116,14 +116,14 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   59: {
     what: 'the methods of zkEVM nodes are missing',
     shown: {
-      'unit/src/chains/evm/price/rollup': 'a zkEVM node’s own price, or the usual one where it has none',
+      'unit/src/chains/evm/fees': 'a zkEVM node’s own price, or the usual one where it has none',
       'unit/src/chains/evm/prepare': 'a zkEVM node’s fee comes on top of the value',
     },
   },
   60: {
     what: 'a stale price cache, a stuck refresh',
     shown: {
-      'unit/src/chains/evm/price/market': [
+      'unit/src/chains/evm/market': [
         'fresh is served, stale is served and renewed, expired is waited for',
         'a stuck refresh is given up, however many callers come meanwhile',
       ],
@@ -131,7 +131,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   61: {
     what: 'the gas of a NOOP is too low',
-    shown: { 'unit/src/chains/evm/replace': 'a void has the gas that doing nothing takes on its chain' },
+    shown: { 'unit/src/chains/evm/replace': 'a noop has the gas that doing nothing takes on its chain' },
   },
   62: {
     what: 'the block gas limit is lowered',
@@ -142,7 +142,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   63: {
     what: 'a fee history with zeros and holes',
-    shown: { 'unit/src/chains/evm/price/market': 'the market by a node’s answers' },
+    shown: { 'unit/src/chains/evm/market': 'the market by a node’s answers' },
   },
   64: {
     what: 'a wrapped nonce error pauses providers',
@@ -155,7 +155,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   65: {
     what: 'unknown transaction taken for known',
     shown: {
-      'unit/src/chains/evm/dialect': 'unknown vs known transaction text: only one of them says that the pool has it',
+      'unit/src/chains/evm/errors': 'unknown vs known transaction text: only one of them says that the pool has it',
     },
   },
   66: {
@@ -179,8 +179,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'best-effort tracing pauses a provider',
     shown: {
       'unit/src/egress/rpc/json-rpc': 'best-effort tracing pauses no provider, whatever comes of it',
-      'unit/src/chains/evm/inclusion/revert':
-        'a node that cannot tell leaves the fixed text byte for byte, and is not blamed',
+      'unit/src/chains/evm/inclusion': 'a node that cannot tell leaves the fixed text byte for byte, and is not blamed',
     },
   },
   69: {
@@ -288,7 +287,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   84: {
     what: 'the digest of typed data',
     shown: {
-      'unit/src/chains/evm/form/typed-data': [
+      'unit/src/chains/evm/signing': [
         'the example of EIP-712, with and without 0x, and as a whole',
         'digests that are none, in the reference’s words',
       ],

@@ -60,7 +60,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/nonces':
         'a nonce that somebody else used fails its transaction with the reason, and the followers go on',
-      'unit/src/chains/evm/inclusion/nonce-use': 'a real node: the transaction that used it, at final depth',
+      'unit/src/chains/evm/inclusion': 'a real node: the transaction that used it, at final depth',
     },
   },
   9: {
@@ -125,7 +125,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
         'a count from long ago makes no gap of what is confirmed',
         'an endpoint that is stuck in the past for long loses no payment: it waits, and goes out when it can',
       ],
-      'unit/src/chains/evm/inclusion/nonce-use': 'a count that says unused is that',
+      'unit/src/chains/evm/inclusion': 'a count that says unused is that',
     },
   },
   18: {
@@ -165,20 +165,19 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/stuck':
         'a dearer version that a node took without anybody hearing of it is no stranger',
-      'unit/src/chains/evm/inclusion/nonce-use': 'any version of ours in the block is no stranger',
+      'unit/src/chains/evm/inclusion': 'any version of ours in the block is no stranger',
     },
   },
   23: {
     what: 'one receipt cannot be read',
     shown: {
-      'unit/src/chains/evm/inclusion/nonce-use':
-        'a node that cannot answer one look-up is asked again, and proves nothing',
+      'unit/src/chains/evm/inclusion': 'a node that cannot answer one look-up is asked again, and proves nothing',
     },
   },
   24: {
     what: 'the node of the receipts lags behind that of the nonces',
     shown: {
-      'unit/src/chains/evm/inclusion/nonce-use': 'any version of ours in the block is no stranger',
+      'unit/src/chains/evm/inclusion': 'any version of ours in the block is no stranger',
       'unit/src/chains/evm/confirm': 'a node below what another has shown is passed over, without blame',
     },
   },
@@ -280,7 +279,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
       'integration/evm-scenarios/storage':
         'figures of 256 and 128 bits, and high nonces, come back from the store digit by digit',
       'support/store-contract/transactions': 'what cannot be kept exactly is refused',
-      'unit/src/store/tables/sequence-text': 'text sorts as the numbers do, and comes back exactly',
+      'unit/src/domain/record': 'text sorts as the numbers do, and comes back exactly',
     },
   },
   39: {

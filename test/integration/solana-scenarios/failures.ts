@@ -298,7 +298,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   40: {
     what: 'malformed bytes end in a panic',
     shown: {
-      'unit/src/chains/solana/message/transaction': [
+      'unit/src/chains/solana/message': [
         'a transaction with any one byte changed is read as what it is, or malformed',
         'a part of a transaction is malformed, and so is more than one',
         'as many signatures as signers',

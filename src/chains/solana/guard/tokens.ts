@@ -62,7 +62,7 @@ export function tokenBurns(message: Message, keys: readonly string[]): TokenBurn
 const INITIALIZES = new Set([1, 16, 18]);
 
 /** The token accounts that a message itself initializes, for any mint. Their earlier state proves nothing. */
-export function accountsCreated(message: Message, keys: readonly string[]): ReadonlySet<string> {
+function accountsCreated(message: Message, keys: readonly string[]): ReadonlySet<string> {
   const made = tokenInstructions(message, keys).filter(({ data }) => INITIALIZES.has(data[0] ?? -1));
   return new Set(made.map(({ named: [account = ''] }) => account));
 }

@@ -140,7 +140,7 @@ const wallet = z.string().meta({ description: 'Address of the wallet, not of its
 /** The parameters of the gasless methods, and the bodies of the sponsored endpoints. */
 export const sponsoredSchema = strictForm({ transaction, fee_token: token });
 export const transferSchema = strictForm({ amount, token, source: wallet, destination: wallet });
-export const signedSchema = strictForm({ transaction });
+const signedSchema = strictForm({ transaction });
 export const nothingSchema = strictForm({});
 
 /**

@@ -60,7 +60,7 @@ export async function tokensFor(
 }
 
 /** Asks the market for its price of a trade. @throws MarketFailure */
-export async function quote(market: MarketClient, trade: Trade): Promise<Quote> {
+async function quote(market: MarketClient, trade: Trade): Promise<Quote> {
   const { from, to, amount, slippage, options = {} } = trade;
   const answer = await market.get('/swap/v1/quote', {
     inputMint: from,
@@ -79,7 +79,7 @@ export async function quote(market: MarketClient, trade: Trade): Promise<Quote> 
 }
 
 /** Half a percent is 50 basis points. */
-export function basisPoints(percent: number): number {
+function basisPoints(percent: number): number {
   return Math.round(percent * BASIS_POINTS_PER_PERCENT);
 }
 
