@@ -64,21 +64,6 @@ const mined = async () => Number(await anvil.rpc('eth_getTransactionCount', [wal
 /** The node answers before it has mined a transaction, so wait. */
 const comesTo = (count: number) => eventually(mined, (is) => is >= count);
 
-t.test('without rates it passes on single calls and batches', async (t) => {
-  const proxy = await proxyFor(t, {});
-  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' });
-  const { text } = await post(proxy.url, [
-    { jsonrpc: '2.0', id: 'a', method: 'eth_chainId', params: [] },
-    { jsonrpc: '2.0', id: 'b', method: 'eth_nothing', params: [] },
-  ]);
-  t.match(JSON.parse(text), [
-    { id: 'a', result: '0x7a69' },
-    { id: 'b', error: { code: -32_601 } },
-  ]);
-  t.equal(proxy.requests, 2);
-  t.equal(proxy.injected.size, 0);
-});
-
 t.test('what the node heard of before the connection broke is done', async (t) => {
   const dropping = await proxyFor(t, { rates: { 'request dropped': 1 } });
   const raw = await signed();
@@ -98,101 +83,6 @@ t.test('what the node heard of before the connection broke is done', async (t) =
   });
 });
 
-t.test('gateways in trouble, answers that are none', async (t) => {
-  const proxy = await proxyFor(t, {});
-  const chainId = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
-  for (const status of [429, 502, 503] as const) {
-    proxy.setRates({ [`status ${status}`]: 1 });
-    t.equal((await post(proxy.url, chainId)).status, status);
-  }
-  proxy.setRates({ 'status 429 with Retry-After': 1 });
-  t.equal((await post(proxy.url, chainId)).headers.get('retry-after'), '1');
-  proxy.setRates({ 'answer cut short': 1 });
-  const cut = await post(proxy.url, chainId);
-  t.throws(() => JSON.parse(cut.text));
-  proxy.setRates({ 'foreign id': 1 });
-  t.match(await ask(proxy, 'eth_chainId'), { id: 7_778, result: '0x7a69' });
-  proxy.setRates({ delayed: 1 });
-  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' });
-});
-
-t.test('a request that is sent twice has one effect and one answer', async (t) => {
-  const methods: string[] = [];
-  const proxy = await proxyFor(t, {
-    rates: { 'sent twice': 1 },
-    watch: (method, moment) => methods.push(moment, method),
-  });
-  const before = await mined();
-  const { result, error } = await ask(proxy, 'eth_sendRawTransaction', [await signed()]);
-  t.ok(result !== undefined || /nonce too low|already/.test(error?.message ?? ''));
-  t.equal(await comesTo(before + 1), before + 1);
-  t.same(methods, ['before', 'eth_sendRawTransaction', 'after', 'eth_sendRawTransaction']);
-});
-
-t.test('batches out of order and with holes', async (t) => {
-  const proxy = await proxyFor(t, { rates: { 'batch out of order': 1 } });
-  const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] }));
-  t.match(JSON.parse((await post(proxy.url, batch)).text), [{ id: 2 }, { id: 1 }]);
-  proxy.setRates({ 'batch with a hole': 1 });
-  t.match(JSON.parse((await post(proxy.url, batch)).text), [{ id: 2 }]);
-  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' }, 'a single call is none');
-});
-
-t.test('counts and blocks that were or never were', async (t) => {
-  const proxy = await proxyFor(t, {});
-  const count = async () => Number((await ask(proxy, 'eth_getTransactionCount', [wallet.address, 'latest'])).result);
-  const truth = await count();
-  const height = (await ask(proxy, 'eth_blockNumber')).result;
-  await anvil.rpc('eth_sendRawTransaction', [await signed()]);
-  await comesTo(truth + 1);
-  proxy.setRates({ 'count of earlier': 1, 'height of earlier': 1 });
-  t.equal(await count(), truth);
-  t.equal((await ask(proxy, 'eth_blockNumber')).result, height);
-  proxy.setRates({ 'count too low': 1 });
-  t.ok((await count()) < truth + 1);
-  proxy.setRates({ 'count too high': 1 });
-  const high = await count();
-  t.ok(high > truth + 1 && high < truth + 6, String(high));
-  proxy.setRates({ 'count far too high': 1 });
-  t.ok((await count()) > truth + 900);
-});
-
-t.test('receipts that are not there yet', async (t) => {
-  const proxy = await proxyFor(t, { rates: { 'no receipt': 1, 'no receipts of a block': 1 } });
-  const before = await mined();
-  const hash = String(await anvil.rpc('eth_sendRawTransaction', [await signed()]));
-  await comesTo(before + 1);
-  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, null);
-  t.equal((await ask(proxy, 'eth_getBlockReceipts', ['latest'])).result, null);
-  proxy.setRates({});
-  t.match((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, { transactionHash: hash });
-});
-
-t.test('receipts of old blocks that are gone', async (t) => {
-  const proxy = await proxyFor(t, { rates: evmRates(['pruned']), isTruthful: () => true });
-  const before = await mined();
-  const hash = String(await anvil.rpc('eth_sendRawTransaction', [await signed()]));
-  await comesTo(before + 1);
-  const { result } = await ask(proxy, 'eth_getTransactionReceipt', [hash]);
-  t.match(result, { transactionHash: hash }, 'it has what is new');
-  const { blockNumber } = result as { blockNumber: string };
-  t.match((await ask(proxy, 'eth_getBlockReceipts', [blockNumber])).result, [{ transactionHash: hash }]);
-  await anvil.rpc('anvil_mine', ['0x6']);
-  await ask(proxy, 'eth_blockNumber');
-  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, null);
-  t.equal((await ask(proxy, 'eth_getBlockReceipts', [blockNumber])).result, null);
-});
-
-t.test('a receipt of something that is in no block', async (t) => {
-  const proxy = await proxyFor(t, { rates: { 'inclusion forged': 1, 'transaction dropped in silence': 1 } });
-  const { result: hash } = await ask(proxy, 'eth_sendRawTransaction', [await wallet.signTransaction(paymentOf(nonce))]);
-  const from = wallet.address.toLowerCase();
-  t.match((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, { transactionHash: hash, from });
-  t.equal(await anvil.rpc('eth_getTransactionReceipt', [hash]), null);
-  const foreign = `0x${'ab'.repeat(32)}`;
-  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [foreign])).result, null, 'it knows no sender of that');
-});
-
 t.test('false answers to an offer, with and without its effect', async (t) => {
   const proxy = await proxyFor(t, { rates: { 'done by the node, "nonce too low"': 1 } });
   const before = await mined();
@@ -209,29 +99,6 @@ t.test('false answers to an offer, with and without its effect', async (t) => {
   t.equal(await comesTo(before + 2), before + 2);
   t.ok(await anvil.rpc('eth_getTransactionReceipt', [promised]), 'the silent one names the hash that it would have');
   t.equal(await anvil.rpc('eth_getTransactionReceipt', [wrong]), null);
-});
-
-t.test('a proxy that is truthful at the moment lags but does not lie', async (t) => {
-  let truthful = true;
-  const proxy = await proxyFor(t, { rates: evmRates(['lag', 'lie']), isTruthful: () => truthful });
-  t.match(await ask(proxy, 'eth_getBalance', [wallet.address, 'latest']), { result: /^0x[1-9a-f]/ });
-  truthful = false;
-  t.match(await ask(proxy, 'eth_getBalance', [wallet.address, 'latest']), { result: '0x0' });
-});
-
-t.test('the plan is the same for the same seed', async (t) => {
-  const fates = async (seed: number) => {
-    const proxy = await proxyFor(t, { seed, rates: { 'status 502': 0.5 } });
-    const statuses: number[] = [];
-    for (let call = 0; call < 24; call += 1) {
-      statuses.push((await post(proxy.url, { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })).status);
-    }
-    return statuses;
-  };
-  const first = await fates(7);
-  t.same(await fates(7), first);
-  t.not(JSON.stringify(await fates(8)), JSON.stringify(first));
-  t.ok(first.includes(200) && first.includes(502));
 });
 
 t.test('every fault has a nature by which it is chosen', async (t) => {

@@ -2,13 +2,8 @@
  * The gauntlet's judge notices every way to break a promise. Otherwise a run without complaints would prove nothing.
  */
 import t, { type Test } from 'tap';
-import { isBackOff } from '../load/gauntlet/answer.ts';
-import { percentile, slopeOf } from '../load/gauntlet/figures.ts';
 import { HONEST_KINDS, type HonestKind } from '../load/gauntlet/honest-load.ts';
-import { describeGauntlet } from '../load/gauntlet/report.ts';
-import { errorsIn } from '../load/gauntlet/server-log.ts';
 import { type Evidence, judge } from '../load/gauntlet/verdict.ts';
-import { isHeldUp } from '../load/gauntlet/watching.ts';
 
 const MIB = 1_048_576;
 const KINDS = Object.keys(HONEST_KINDS) as HonestKind[];
@@ -174,112 +169,4 @@ t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
   t.same(judge(short).broken, [], 'a minute tells no trend');
   t.equal(judge(short).heapSlope, null);
   t.end();
-});
-
-t.test('a heap that fills while it warms up, and one that each attack leaves a little more in', (t) => {
-  const warm = goodRun();
-  for (const collection of warm.collections) {
-    collection.data -= (Math.max(0, 240_000 - collection.at) * 3 * MIB) / 60_000;
-  }
-  t.same(judge(warm).broken, [], 'what fills in the first half is no leak');
-
-  // An attack each second, as on a machine without other load.
-  const leaky = goodRun();
-  leak('data', (60 * 30) / 1024)(leaky);
-  // V8 drops all compiled code at once that has not run for long.
-  for (const collection of leaky.collections) collection.heap -= collection.at > 360_000 ? 5 * MIB : 0;
-  t.match(judge(leaky).broken, [/the heap grows by 1\.[5-9] MiB a minute/]);
-
-  const shorter = goodRun();
-  shorter.looks.splice(320);
-  shorter.collections.splice(11);
-  leak('beside', 7)(shorter);
-  t.same(judge(shorter).broken, [], 'less than 24 MiB beside the heap may be chance');
-
-  const compiling = goodRun();
-  leak('heap', 5)(compiling);
-  leak('rss', 5)(compiling);
-  t.same(judge(compiling).broken, [], 'code and pages that V8 keeps for later are no leak');
-  t.end();
-});
-
-t.test('the figures', (t) => {
-  t.equal(percentile([5, 1, 4, 2, 3], 0.5), 3);
-  t.equal(
-    percentile(
-      Array.from({ length: 100 }, (_, i) => i + 1),
-      0.99,
-    ),
-    99,
-  );
-  t.ok(Number.isNaN(percentile([], 0.5)));
-  const line = Array.from({ length: 20 }, (_, x) => ({ x, y: 3 * x }));
-  t.equal(slopeOf(line), 3);
-  t.equal(slopeOf(line.map((point) => (point.x % 5 === 0 ? { ...point, y: 1e9 } : point))), 3, 'wild points');
-  t.equal(slopeOf([{ x: 1, y: 1 }]), 0);
-  t.end();
-});
-
-t.test('errors in what a server wrote', (t) => {
-  const output = [
-    '{"level":"info","msg":"ready"}',
-    '{"level":"error","msg":"a plugin is backed off","pluginId":"hostile-1"}',
-    '{"level":"error","msg":"a plugin did not catch an error","pluginId":"hostile-2","err":{"message":"many"}}',
-    '{"level":"error","msg":"a plugin did not catch an error","pluginId":"honest","err":{"message":"broken"}}',
-    '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
-    '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
-    'TypeError: not a function',
-    'Isolayer is ready at http://127.0.0.1:1',
-  ].join('\n');
-  t.same(
-    [...errorsIn(output)],
-    [
-      ['a plugin did not catch an error: broken', 1],
-      ['Something failed: why', 2],
-      ['TypeError: not a function', 1],
-    ],
-  );
-  t.end();
-});
-
-t.test('a back-off is told from other refusals', (t) => {
-  const refusal = { status: 503, data: null, retryAfter: 4, tookMs: 1 };
-  t.ok(isBackOff({ ...refusal, end: 'SERVICE_UNAVAILABLE', text: 'Plugin a is backed off for 4 s, because …' }));
-  t.notOk(isBackOff({ ...refusal, end: 'SERVICE_UNAVAILABLE', text: 'No sandbox process became free' }));
-  t.notOk(isBackOff({ ...refusal, end: 'threw', text: 'Plugin a is backed off' }), 'a plugin may say anything');
-  t.end();
-});
-
-t.test('the report has the figures and each broken promise', (t) => {
-  const evidence = goodRun();
-  evidence.left.push('77 node');
-  const result = {
-    evidence,
-    verdict: judge(evidence),
-    rounds: 1,
-    untried: ['a bomb that nobody threw'],
-    backOffs: [1, 4],
-    refused: 0,
-    stallMs: { quiet: 2, attackRun: 12 },
-    ownStallMs: { quiet: 1, attackRun: 3 },
-    output: '',
-  };
-  const text = describeGauntlet(result);
-  t.match(text, /attacks run +2 in 1 rounds\n/);
-  t.match(text, /not tried +a bomb that nobody threw\n/);
-  t.match(text, /recovery, same plugin +p50 90, p99 90, longest 90 ms, of 2\n/);
-  t.match(text, /\nhardest on others: loop, honest p50 2 ms\n/);
-  t.match(text, /back-offs +2, the longest 4 s\n/);
-  t.match(text, /REST, read, p50\/p99 in ms +quiet 2\.\d\/2\.\d, attacked 2\.\d\/2\.\d: 1\.00×/);
-  t.match(text, /heap, data, in MiB +40\.0 40\.3 40\.5 40\.0 .*; slope -?0\.\d\d MiB a minute\n/);
-  t.match(text, /beside the heap +170\.0 171\.0 172\.0 .*; slope -?0\.\d\d MiB a minute\n/);
-  t.match(text, /\nbroken: a process is left: 77 node$/);
-  t.end();
-});
-
-t.test('only requests that were under way while the server collected at our bidding are left out', async (t) => {
-  const pauses = [{ from: 100, to: 150 }];
-  const heldUp = (at: number, tookMs: number) => isHeldUp({ at, tookMs }, pauses);
-  t.strictSame([heldUp(90, 20), heldUp(110, 5), heldUp(140, 50), heldUp(50, 200)], [true, true, true, true]);
-  t.strictSame([heldUp(50, 40), heldUp(150, 40), heldUp(300, 1)], [false, false, false]);
 });

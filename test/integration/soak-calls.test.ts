@@ -5,23 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { Asking, warmUp } from '../load/soak/calls/asking.ts';
-import { callKinds, kindOf } from '../load/soak/calls/call-kinds.ts';
+import { callKinds } from '../load/soak/calls/call-kinds.ts';
 import { courseOf } from '../load/soak/calls/resident.ts';
 import { courseAtRest, type Rest } from '../load/soak/calls/rests.ts';
 import type { RunningService } from '../support/service.ts';
 
 const kinds = callKinds(1);
-
-t.test('each hundred calls are the mix', (t) => {
-  for (const first of [0, 300, 99_900]) {
-    const ids = Array.from({ length: 100 }, (_, index) => kindOf(kinds, first + index).id);
-    t.strictSame(
-      kinds.map(({ id }) => ids.filter((one) => one === id).length),
-      kinds.map(({ share }) => share),
-    );
-  }
-  t.end();
-});
 
 t.test('an answer is right for its own call only', (t) => {
   const answer = { status: 200, body: { success: true, data: 7, error: null } };
@@ -71,35 +60,10 @@ function restsOf(sizes: Record<string, (rest: number) => number>): Rest[] {
   }));
 }
 
-t.test('plugin processes that are warm after the first rest and go up and down from then on are flat', (t) => {
-  const course = courseAtRest(
-    restsOf({ a: (rest) => (rest === 1 ? 40 : 90 + (rest % 2) * 8), b: (rest) => 100 - rest }),
-  );
-  t.strictSame(course.faults, []);
-  t.ok(course.growth <= 0);
-  t.equal(course.held, 98 + 95);
-  t.end();
-});
-
 t.test('one process that grows a little with each call is found among others that do not', (t) => {
   const { faults, slope } = courseAtRest(restsOf({ a: (rest) => 60 + rest * 4, b: () => 100, c: () => 70 }));
   t.strictSame(faults, ['the process of a grew by 12.0 MiB over 60000 calls']);
   t.equal(slope, 2);
-  t.end();
-});
-
-t.test('processes that all grow, none of them by much, are found together', (t) => {
-  const grows = (rest: number) => 60 + rest * 3;
-  const { faults } = courseAtRest(restsOf({ a: grows, b: grows, c: grows }));
-  t.strictSame(faults, ['the plugin processes grew by 27.0 MiB over 60000 calls']);
-  t.end();
-});
-
-t.test('too few rests, and a process whose size nobody tells, show as such', (t) => {
-  t.strictSame(courseAtRest([]).faults, ['only 0 rests']);
-  t.strictSame(courseAtRest(restsOf({ a: () => 60 }).slice(0, 3)).faults, ['only 3 rests']);
-  const { faults } = courseAtRest(restsOf({ a: () => 60, b: () => 0 }));
-  t.strictSame(faults, ['the size of the process of b is not known']);
   t.end();
 });
 

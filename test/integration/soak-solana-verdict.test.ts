@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf } from '../load/soak/payments/solana/chain-record.ts';
 import type { Lease } from '../load/soak/payments/solana/client-bytes.ts';
-import { LAMPORTS, planOf, replacementOf, type SolanaIntention } from '../load/soak/payments/solana/plan.ts';
+import { LAMPORTS, planOf, type SolanaIntention } from '../load/soak/payments/solana/plan.ts';
 import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
 import { describeRun } from '../load/soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
@@ -143,55 +143,7 @@ t.test('ends that the chain contradicts', (t) => {
   t.end();
 });
 
-t.test('bytes that were canceled before anything of them was signed may be posted once more', (t) => {
-  const again = (kind: string, hash: string | null) => {
-    const run = goodRun();
-    const { index, shown } = at(run, kind);
-    run.asked.accepted.get(index)?.add('id-first');
-    run.shown.push({ ...shown, id: 'id-first', status: 'canceled', hash });
-    run.intents.set('id-first', [{ kind: 'cancel', answer: 'done' }]);
-    return judge(run).wrong.join('\n');
-  };
-  t.equal(again('transfer', null), '');
-  const { index } = at(goodRun(), 'transfer');
-  t.match(again('transfer', signatureOf(index)), /canceled.*but it executed/, 'what was signed is its own');
-  t.end();
-});
-
-t.test('bytes of a client may expire when their blockhash is past, and not before', (t) => {
-  const expired = (lease: Lease, seen: number) => {
-    const run = goodRun();
-    const { index, shown } = unland(run, 'transfer');
-    shown.status = 'expired';
-    run.endedAt.set(shown.id, timeOf(seen));
-    run.leases.set(index, lease);
-    return judge(run).wrong.join('\n');
-  };
-  t.equal(expired({ blockhash: 'hash-2', lastValidBlockHeight: 20 }, 21), '');
-  t.match(expired({ blockhash: 'hash-2', lastValidBlockHeight: 20 }, 20), /its time had not passed/);
-  t.match(expired({ blockhash: 'hash-2', lastValidBlockHeight: COUNT }, COUNT), /it was to be sent at any time/);
-  t.equal(expired({ blockhash: 'of a fork', lastValidBlockHeight: COUNT }, 5), '', 'a fork took its block away');
-  t.end();
-});
-
-t.test('who moved the money first beats the other, and nobody else', (t) => {
-  finds(t, 'wrong', (run) => void (unland(run, 'rival').shown.status = 'failed'), /nothing reverted/);
-  t.end();
-});
-
 t.test('what a relayer paid is what its transactions cost', (t) => {
   finds(t, 'gaps', (run) => void run.record.paid.set(ACCOUNT, 1n), /account paid 1 lamports, its transactions cost/);
-  t.end();
-});
-
-t.test('what was refused in the place of another must not execute', (t) => {
-  const run = goodRun();
-  const { intention, shown, block } = at(run, 'memo');
-  const replacement = replacementOf(SEED, intention);
-  run.replacements.push(replacement);
-  run.intents.set(shown.id, [{ kind: 'replace', effect: replacement.mark, answer: 'refused' }]);
-  t.ok(isKept(judge(run)), describeRun([], judge(run)));
-  block.entries = [entryOf(replacement)];
-  t.match(judge(run).wrong.join('\n'), /was refused, and it executed/);
   t.end();
 });

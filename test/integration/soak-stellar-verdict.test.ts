@@ -3,7 +3,7 @@ import { Account, Asset, Keypair, Operation, TransactionBuilder } from '@stellar
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf } from '../load/soak/payments/stellar/chain-record.ts';
 import { markOfEnvelope, readShown } from '../load/soak/payments/stellar/marks.ts';
-import { planOf, replacementOf, STROOPS, type StellarIntention } from '../load/soak/payments/stellar/plan.ts';
+import { planOf, STROOPS, type StellarIntention } from '../load/soak/payments/stellar/plan.ts';
 import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
 import { describeRun } from '../load/soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
@@ -151,33 +151,8 @@ t.test('ends that the chain contradicts', (t) => {
   t.end();
 });
 
-t.test('bytes of a client may expire when their time is past, and not before', (t) => {
-  const expired = (end: number) => {
-    const run = goodRun();
-    const { intention, shown } = unland(run, 'bump');
-    shown.status = 'expired';
-    run.ends.set(intention.index, end);
-    return judge(run).wrong.join('\n');
-  };
-  t.equal(expired(END - 1), '');
-  t.match(expired(END + 1), /its time had not passed/);
-  t.end();
-});
-
 t.test('what a relayer paid is what its transactions cost', (t) => {
   finds(t, 'gaps', (run) => void run.record.paid.set(ACCOUNT, 1n), / paid 1 stroops, its transactions cost/);
-  t.end();
-});
-
-t.test('what was refused in the place of another must not execute', (t) => {
-  const run = goodRun();
-  const { intention, shown, entry } = at(run, 'bump');
-  const replacement = replacementOf(SEED, intention, async () => ({}));
-  run.replacements.push(replacement);
-  run.intents.set(shown.id, [{ kind: 'replace', effect: replacement.mark, answer: 'refused' }]);
-  t.ok(isKept(judge(run)), describeRun([], judge(run)));
-  if (entry !== undefined) Object.assign(entry, { mark: replacement.mark });
-  t.match(judge(run).wrong.join('\n'), /was refused, and it executed/);
   t.end();
 });
 

@@ -1,7 +1,7 @@
 /** The soaks' judge notices every way to break a promise. Otherwise a run without complaints would prove nothing. */
 import t, { type Test } from 'tap';
 import { type ChainEntry, type ChainRecord, readingOf, readShown } from '../load/soak/payments/evm/chain-record.ts';
-import { planOf, replacementOf } from '../load/soak/payments/evm/plan.ts';
+import { planOf } from '../load/soak/payments/evm/plan.ts';
 import type { Intention } from '../load/soak/payments/intention.ts';
 import { isKept, judge as judgeEvidence, type Verdict } from '../load/soak/payments/verdict.ts';
 import { describeRun } from '../load/soak/report.ts';
@@ -146,63 +146,5 @@ t.test('states that the chain contradicts', (t) => {
     run.chain.effects.set(index, 0n);
   };
   finds(t, 'wrong', givenUp, /failed, .* a node said so; but nothing reverted, interfered or refused it/);
-  t.end();
-});
-
-t.test('what a stranger took with the same key', (t) => {
-  const run = goodRun();
-  const { index, entry, shown } = at(run, 'payment');
-  Object.assign(entry, { to: '0x00000000000000000000000000000000000000ff' });
-  Object.assign(shown, { status: 'failed', status_reason: 'consumed externally' });
-  run.chain.effects.set(index, 0n);
-  run.foreign.add(entry.hash);
-  t.ok(isKept(judge(run)), describeRun([], judge(run)));
-  shown.nonce = 12_345;
-  t.notOk(isKept(judge(run)), 'another nonce');
-  t.end();
-});
-
-t.test('what the client asked for is no fault', (t) => {
-  const run = goodRun();
-  const { index, entry, shown } = at(run, 'payment');
-  Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
-  shown.status = 'canceled';
-  run.chain.effects.set(index, 0n);
-  run.intents.set(shown.id, [{ kind: 'cancel', answer: 'done' }]);
-  t.ok(isKept(judge(run)), describeRun([], judge(run)));
-
-  const other = goodRun();
-  const original = at(other, 'payment');
-  const replacement = replacementOf(1, original.intention);
-  if (replacement === undefined) throw new Error('nothing can replace a payment');
-  for (const one of [original.entry, original.shown]) one.to = replacement.to;
-  other.chain.effects.set(original.index, 0n).set(replacement.index, 1n);
-  t.notOk(isKept(judge(other)), 'a receiver that nobody named');
-  const effect = replacement.mark;
-  other.replacements.push(replacement);
-  other.intents.set(original.shown.id, [{ kind: 'replace', effect, answer: 'refused' }]);
-  t.notOk(isKept(judge(other)), 'one that the client was told is refused');
-  other.intents.set(original.shown.id, [{ kind: 'replace', effect, answer: 'done' }]);
-  t.ok(isKept(judge(other)), describeRun([], judge(other)));
-  t.end();
-});
-
-t.test('an answer that was lost is looked up in the list', (t) => {
-  const run = goodRun();
-  const { index } = at(run, 'payment');
-  run.asked.accepted.delete(index);
-  run.asked.unknown.add(index);
-  const verdict = judge(run);
-  t.ok(isKept(verdict), describeRun([], verdict));
-  t.equal(verdict.accepted, COUNT);
-  t.end();
-});
-
-t.test('the cases stand below the figures', (t) => {
-  const run = goodRun();
-  run.chain.pool = 7;
-  const text = describeRun([['seed', 1]], judge(run));
-  t.match(text, /^seed +1\naccepted +40\n/);
-  t.match(text, /gaps +1\n[^]*gaps: 7 transactions wait in the pool$/);
   t.end();
 });

@@ -63,6 +63,8 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'mutants.json' },
     list: { type: 'string' },
     count: { type: 'string', default: '100' },
+    // Judges more of those that were chosen, for what will not be found again.
+    judge: { type: 'string' },
     seed: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '100' },
@@ -221,7 +223,10 @@ function shareOf(file: string): readonly [folder?: string, share?: number] {
 function isFull(file: string, verdicts: readonly Verdict[]): boolean {
   if (list !== undefined) return false;
   const [folder = '', share = 0] = shareOf(file);
-  return verdicts.filter((one) => one.file.startsWith(`${folder}/`)).length >= (share * Number(values.count)) / 100;
+  return (
+    verdicts.filter((one) => one.file.startsWith(`${folder}/`)).length >=
+    (share * Number(values.judge ?? values.count)) / 100
+  );
 }
 
 async function judgeOne(number: number, site: Site): Promise<Pick<Verdict, 'verdict' | 'tests' | 'by' | 'seconds'>> {

@@ -63,7 +63,8 @@ export function listSites(tree: string, folders: readonly string[]): Site[] {
 
 /**
  * Finds a mutant again. The function's name and the text decide; the class, and then the file's name, where several
- * have both. A renamed function is found by its text alone, if the text is long enough to stand for itself.
+ * have both. Of a renamed function the text is enough, of renamed variables the function's name and the text's shape, if
+ * there is only one such place.
  */
 export function findAgain(wanted: Mutant, sites: readonly Site[]): Site | undefined {
   const same = sites.filter(
@@ -74,7 +75,20 @@ export function findAgain(wanted: Mutant, sites: readonly Site[]): Site | undefi
   const byFile = (some: Site[]) => some.filter(({ file }) => file === wanted.file);
   const byBase = (some: Site[]) => some.filter(({ file }) => basename(file) === basename(wanted.file));
   for (const some of [byFile(byClass), byBase(byClass), byFile(own), byClass, own]) if (some[0]) return some[0];
-  return wanted.text.length > 12 && same.length === 1 ? same[0] : undefined;
+  if (same.length === 1 && wanted.text.length > 12) return same[0];
+  const alike = sites.filter(
+    ({ name, kind, text, replacement }) =>
+      kind === wanted.kind &&
+      lastOf(name) === lastOf(wanted.name) &&
+      shapeOf(text) === shapeOf(wanted.text) &&
+      shapeOf(replacement) === shapeOf(wanted.replacement),
+  );
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** A text whatever its variables are called. */
+function shapeOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[A-Za-z_$][\w$]*/g, 'x');
 }
 
 function lastOf(name: string): string {

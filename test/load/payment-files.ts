@@ -55,7 +55,9 @@ try {
     );
     if (names.length > 0) ran.set(file, names);
   }
-  if (values.list) for (const [file, names] of [...ran].toSorted()) console.log(`${file}: ${names.join(', ')}`);
+  if (values.list)
+    for (const [file, names] of [...ran].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      console.log(`${file}: ${names.join(', ')}`);
   const functions = [...ran.values()].reduce((sum, names) => sum + names.length, 0);
   console.log(`${ran.size} files, ${functions} named functions`);
 } finally {
