@@ -6,7 +6,12 @@ import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.t
 import { FILTER_FD, type Launcher, NODE_ALONE, start } from './launch.ts';
 import { syscallFilter, unnamedFile } from './syscall-filter.ts';
 
-const PROBE_MS = 5000;
+/**
+ * How long the whole chain and a single link may take. A slow machine must not make a child less confined, and a chain
+ * that never ends must not keep the thread from its start.
+ */
+const WHOLE_PROBE_MS = 20_000;
+const LINK_PROBE_MS = 5000;
 const MAX_REASON = 200;
 
 /** One program in the chain. It restricts itself, then becomes or starts the next program. */
@@ -93,13 +98,13 @@ export async function probeLauncher(platform: NodeJS.Platform, addon: string): P
   }
   if (filterFd === undefined)
     missing.syscalls_filtered ??= platform === 'linux' ? 'no filter is known for this processor' : 'only Linux has it';
-  const probe = (tried: readonly FoundLink[]) => refusalOf(tried, addon, filterFd);
+  const probe = (tried: readonly FoundLink[], ms: number) => refusalOf(tried, addon, filterFd, ms);
   const whole = withoutRepeats(links);
-  const taken = (await probe(whole)) === null ? whole : [];
+  const taken = (await probe(whole, WHOLE_PROBE_MS)) === null ? whole : [];
   if (taken.length < whole.length) {
     for (const link of links) {
       if (addsNothing(taken, link)) continue;
-      const why = await probe([...taken, link]);
+      const why = await probe([...taken, link], LINK_PROBE_MS);
       if (why === null) taken.push(link);
       else lack(link, why);
     }
@@ -156,11 +161,12 @@ async function refusalOf(
   links: readonly FoundLink[],
   addon: string,
   filterFd: number | undefined,
+  ms: number,
 ): Promise<string | null> {
   const load = `process.dlopen({ exports: {} }, ${JSON.stringify(addon)})`;
   const line = [...links.flatMap(({ command }) => command), process.execPath, '--no-node-snapshot', '--eval', load];
   const child = start(line, { filterFd });
-  const timer = setTimeout(() => child.kill('SIGKILL'), PROBE_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), ms);
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     said += chunk.toString('utf8');

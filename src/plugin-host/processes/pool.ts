@@ -48,8 +48,11 @@ export interface DriverPoolDeps {
   stop?: AbortSignal;
 }
 
-/** How long the first thread may take to say that it is ready, in ms. */
-const START_MS = 30_000;
+/**
+ * How long the first thread may take to say that it is ready, in ms: longer than it may try how children can be
+ * confined, see `sandbox/driver/confinement.ts`.
+ */
+const START_MS = 60_000;
 
 /**
  * Pauses before missing threads are started, in ms. The pause doubles from the first value to the last until none is
@@ -131,7 +134,9 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     atomics: 'disabled',
     recordTiming: false,
   });
+  let lastFailure: unknown;
   const failed = (error: unknown) => {
+    lastFailure = error;
     if (closing === undefined) deps.log.error({ err: error }, 'a driver thread failed');
   };
 
@@ -210,9 +215,10 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
 
   fill();
 
-  const timer = setTimeout(() => {
-    started.reject(new Error(`no driver thread is ready after ${START_MS} ms`));
-  }, START_MS);
+  const late = () =>
+    started.reject(new Error(`no driver thread is ready after ${START_MS} ms`, { cause: lastFailure }));
+  // Two turns of the loop: a process that was held up first reads what its thread has sent.
+  const timer = setTimeout(() => setImmediate(() => setImmediate(late)), START_MS);
   const giveUp = () => started.reject(stop?.reason);
   stop?.addEventListener('abort', giveUp);
   try {
