@@ -54,7 +54,7 @@ const npm = (name) => `(^|/)node_modules/${name}/`;
 
 /** The files that open a database, a connection or threads. */
 const DRIVERS =
-  '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
+  '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http))\\.ts$';
 
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
@@ -167,9 +167,15 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the protocol, the table of calls, frames and names that bundles hold are all of the sandbox that the service may know',
+      'the face of the sandbox, the protocol, the table of calls, frames and names that bundles hold are all of it that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: [PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES] },
+      { path: '^sandbox/', pathNot: ['^sandbox/host/', PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES] },
+    ),
+    forbid(
+      'host-stays-outside',
+      'what the service loads never loads a thread, a child or guest code',
+      { path: '^sandbox/host/' },
+      { path: '^sandbox/(driver|process|guest)/' },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(
@@ -227,7 +233,7 @@ export default {
     owner('pako', npm('pako'), '^sandbox/guest/lazy/compression\\.ts$'),
     owner('node-packages', NODE_PACKAGES, '^sandbox/guest/lazy/'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
-    owner('piscina', npm('piscina'), '^src/plugin-host/processes/pool\\.ts$'),
+    owner('piscina', npm('piscina'), '^sandbox/host/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),
     forbid(
       'only-owner-imports-openzeppelin',
@@ -256,7 +262,7 @@ export default {
     owner('solana-web3', npm('@solana/web3\\.js'), '^(src/chains/solana|test|plugins|examples)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
-    owner('esbuild', npm('esbuild'), '^(src/plugin-host/|src/http/pages/console-bundle-thread\\.ts$|test/)'),
+    owner('esbuild', npm('esbuild'), '^(sandbox/host/compiler/|src/http/pages/console-bundle-thread\\.ts$|test/)'),
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -6,7 +7,6 @@ import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createLog } from '../observability/log.ts';
 import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
 import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
-import { createCompiler } from '../plugin-host/compiler/compiler.ts';
 import { KeyWorker } from '../signers/keys/key-worker.ts';
 import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';

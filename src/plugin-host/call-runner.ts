@@ -1,3 +1,8 @@
+import type { Admission, NoSeat, Seat } from '../../sandbox/host/admission.ts';
+import { placeIn } from '../../sandbox/host/compiler/source-positions.ts';
+import type { DriverPool } from '../../sandbox/host/pool.ts';
+import { fingerprintOf, type Quarantine } from '../../sandbox/host/quarantine.ts';
+import { type CallerSignal, ended, type HostFailure } from '../../sandbox/host/surroundings.ts';
 import {
   type CallReport,
   type CallUsage,
@@ -11,20 +16,16 @@ import type { Clock } from '../domain/clock.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
-import type { Admission, NoSeat, Seat } from './admission.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
-import { placeIn } from './compiler/source-positions.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
-import { answerOf, ended, failureAnswer, type HostFailure, type PlacedOutcome, type ShownUsage } from './outcome.ts';
-import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts';
+import { answerOf, failureAnswer, type PlacedOutcome, type ShownUsage } from './outcome.ts';
+import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import type { DriverPool } from './processes/pool.ts';
-import { fingerprintOf, type Quarantine } from './processes/quarantine.ts';
 import { takeUngranted } from './ungranted-reads.ts';
 
 export interface CallRunnerDeps {

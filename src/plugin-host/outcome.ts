@@ -1,4 +1,5 @@
-import { type CallUsage, END_CODES, type EndCode, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
+import type { HostFailure } from '../../sandbox/host/surroundings.ts';
+import { type CallUsage, END_CODES, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
@@ -21,20 +22,6 @@ export interface ShownUsage extends CallUsage {
 
 /** The flags of an entry that shape its answers. */
 export type AnswerShape = Pick<PluginEntry, 'emit_logs' | 'emit_traces' | 'emit_usage' | 'raw_response'>;
-
-/** A failure before or around the plugin's own code; `details` goes to the caller. */
-export interface HostFailure {
-  code: string;
-  message: string;
-  status: number;
-  details?: { [key: string]: string | number | null };
-  /** Seconds. */
-  retryAfter?: number;
-  /** What to do about the failure. For operators only, like `report`. */
-  hint?: string;
-  /** The stack of the thrown error, with its causes. */
-  report?: string;
-}
 
 /** An outcome in which an end may have the place in the author's files, as JSON text. */
 export type PlacedOutcome = Outcome | (Extract<Outcome, { kind: 'ended' }> & { details: string });
@@ -71,12 +58,6 @@ export function failureAnswer(failure: HostFailure, shape: AnswerShape, trail: C
   const details = JSON.stringify(failure.details ?? {});
   const answer = failed(failure.status, failure.code, details, failure.message, shape, trail);
   return failure.retryAfter === undefined ? answer : { ...answer, retryAfter: failure.retryAfter };
-}
-
-/** A failure with one of the sandbox's own codes, whose status the protocol fixes. */
-export function ended(code: EndCode, message: string, retryAfter?: number): HostFailure {
-  const failure = { code, message, status: END_CODES[code].status };
-  return retryAfter === undefined ? failure : { ...failure, retryAfter };
 }
 
 function failed(

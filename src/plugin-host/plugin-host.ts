@@ -1,4 +1,7 @@
-import type { Confinement, Json } from '../../sandbox/protocol.ts';
+import type { SandboxStatus } from '../../sandbox/host/sandbox.ts';
+import type { CallerSignal } from '../../sandbox/host/surroundings.ts';
+import type { Totals } from '../../sandbox/host/usage.ts';
+import type { Json } from '../../sandbox/protocol.ts';
 import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvUsage } from '../domain/kv.ts';
@@ -8,7 +11,6 @@ import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { Spent } from '../domain/transaction/spending.ts';
 import type { Services } from '../services/services.ts';
 import type { CallFeed } from './call-feed.ts';
-import type { Totals } from './processes/usage.ts';
 
 /** Runs plugins. Hides processes, threads and isolates from its callers. */
 export interface PluginHost {
@@ -71,13 +73,6 @@ export interface PluginSurroundings {
   settings?: (pluginId: string) => StoredPlugin | undefined;
 }
 
-/** Tells whether the caller still waits for the answer. It has the members of an AbortSignal that a call needs. */
-export interface CallerSignal {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: () => void, options: { once: true }): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
-
 export interface PluginUsage {
   totals: Iterable<{ pluginId: string; outcome: string } & Totals>;
   /** The largest heap of an isolate of each plugin at the end of a call within the last hour, in bytes. */
@@ -106,25 +101,9 @@ export interface PluginAnswer {
   retryAfter?: number;
 }
 
-export interface PluginHostStatus {
-  threads: number;
-  processes: number;
+export interface PluginHostStatus extends SandboxStatus {
   running: number;
-  queued: number;
-  /** What each process holds, as last metered. */
-  uses: ProcessUse[];
-  /** How the operating system confines the children; undefined until the first has started. */
-  confinement: Confinement | undefined;
-  /** Why no process starts: the latest attempts have failed, and no ready process is left. Null otherwise. */
-  startFailure: string | null;
   plugins: PluginStatus[];
-}
-
-/** One child process; `pluginId` is empty for a spare. */
-export interface ProcessUse {
-  pluginId: string;
-  isolates: number;
-  residentBytes: number;
 }
 
 export interface PluginStatus {

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
+import { MAX_SHOWN } from './catalog/network-use.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
-import { MAX_SHOWN } from './compiler/network-use.ts';
 
 /** The form of an environment entry's name that is accepted from a sandbox. The name goes into the log. */
 const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;

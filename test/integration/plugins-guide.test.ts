@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { BUNDLE_BYTES } from '../../sandbox/host/compiler/build-job.ts';
 import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
@@ -17,7 +18,6 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-failure.ts';
 import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/bundle-room.ts';
-import { BUNDLE_BYTES } from '../../src/plugin-host/compiler/build-job.ts';
 import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
 import { KEPT_BYTES } from '../../src/services/fetch.ts';
 import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/tables/kept-bytes.ts';

@@ -11,7 +11,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
 import { type Launcher, launch, nodeArguments, start } from '../../sandbox/driver/launch.ts';
-import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
+import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, sandboxProgram, TestSandbox } from '../support/sandbox.ts';
 

@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
+import { createDriverPool } from '../../sandbox/host/pool.ts';
 import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
-import { createDriverPool } from '../../src/plugin-host/processes/pool.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram } from '../support/sandbox.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Threat: a plugin file does harm when it is compiled: it takes the compiler's memory, crashes it, or blocks it. The
  * server must not lose memory or time, and other plugins must still be built. If one of these fails, look at
- * `src/plugin-host/compiler/bundler.ts`.
+ * `sandbox/host/compiler/bundler.ts`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

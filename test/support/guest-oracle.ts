@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { performBuild } from '../../sandbox/host/compiler/guest-build.ts';
 import type { Limits } from '../../sandbox/protocol.ts';
-import { performBuild } from '../../src/plugin-host/compiler/guest-build.ts';
 import type { GuestWorld } from './guest-isolate.ts';
 import { PluginFolder } from './plugin-host.ts';
 import { SANDBOX_DIR } from './sandbox.ts';

@@ -3,8 +3,8 @@ import { build, stop } from 'esbuild';
 import type { Test } from 'tap';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
 import { launch } from '../../sandbox/driver/launch.ts';
+import { CHILD_BUILD, childProgram, nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
 import { type Limits, UP } from '../../sandbox/protocol.ts';
-import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { plugin, ROOT, TestSandbox } from './sandbox.ts';
 
 /** The child's program with `hostile-child.ts` as its entry. */

@@ -4,6 +4,9 @@ import { probeLauncher } from '../../sandbox/driver/confinement.ts';
 import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
 import { type Launcher, launch } from '../../sandbox/driver/launch.ts';
 import { Supervisor } from '../../sandbox/driver/supervisor.ts';
+import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
+import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
+import { type SandboxTexts, sandboxTexts } from '../../sandbox/host/compiler/sandbox-texts.ts';
 import {
   type CallReport,
   DEFAULT_LIMITS,
@@ -13,9 +16,6 @@ import {
   type LoadedMessage,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
-import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
-import { createCompiler } from '../../src/plugin-host/compiler/compiler.ts';
-import { type SandboxTexts, sandboxTexts } from '../../src/plugin-host/compiler/sandbox-texts.ts';
 
 /** The folder of the checkout. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -1,4 +1,4 @@
-import type { HostFailure } from '../outcome.ts';
+import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { ServingVersion } from './version-swap.ts';
 
 /** The most bytes that the bundles and source maps of all plugins may take. The server keeps them in its memory. */

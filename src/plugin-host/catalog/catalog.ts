@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
+import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
-import type { HostFailure } from '../outcome.ts';
 import { BuildPlaces } from './build-places.ts';
 import { BundleRoom } from './bundle-room.ts';
 import { discoverPlugins, packageMains } from './discovery.ts';

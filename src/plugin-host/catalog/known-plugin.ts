@@ -1,8 +1,8 @@
+import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import { type StoredPlugin, withSettings } from '../../domain/settings/plugin-settings.ts';
 import type { CallingPlugin } from '../call-record.ts';
 import { grantsOf } from '../capabilities/grants.ts';
-import type { HostFailure } from '../outcome.ts';
 import type { ServingVersion, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */

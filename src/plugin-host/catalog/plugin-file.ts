@@ -1,18 +1,12 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { HostFailure } from '../outcome.ts';
+import type { PluginFile } from '../../../sandbox/host/compiler/compiler.ts';
+import { isInside } from '../../../sandbox/host/compiler/source-files.ts';
+import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import { packageMain } from './package-main.ts';
 
 /** Largest plugin source, in bytes. */
 const SOURCE_BYTES = 5 * 1_048_576;
-
-/** A plugin's entry file, found inside the plugins folder. */
-export interface PluginFile {
-  /** Absolute, without symbolic links. */
-  file: string;
-  /** The path as messages show it, for instance `plugins/hello.ts`. */
-  label: string;
-}
 
 /** The path of an entry, relative to the plugins folder. The reference's files put `plugins/` in front. */
 export function entryPath(path: string): string {
@@ -71,9 +65,4 @@ async function firstExisting(candidates: string[]): Promise<string | undefined> 
     }
   }
   return undefined;
-}
-
-/** True when `file` lies below `folder`; both absolute. */
-export function isInside(folder: string, file: string): boolean {
-  return file.startsWith(join(folder, sep));
 }

@@ -1,3 +1,5 @@
+import type { ProcessUse } from '../../../sandbox/host/sandbox.ts';
+import type { HourUsage } from '../../../sandbox/host/usage.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
@@ -6,10 +8,9 @@ import { settingsView } from '../../domain/settings/plugin-settings.ts';
 import { hasBudget } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
-import { hostRefusal, MAX_SHOWN } from '../compiler/network-use.ts';
-import type { PluginBooks, ProcessUse } from '../plugin-host.ts';
-import type { HourUsage } from '../processes/usage.ts';
+import type { PluginBooks } from '../plugin-host.ts';
 import type { CatalogPlugin } from './known-plugin.ts';
+import { hostRefusal, MAX_SHOWN } from './network-use.ts';
 import { type ServingVersion, stateOf } from './version-swap.ts';
 
 export interface PluginViewsDeps {

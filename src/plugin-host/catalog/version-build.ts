@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
+import { type BuiltInChange, builtInChanges } from '../../../sandbox/host/compiler/built-in-changes.ts';
+import type { Bundle, Compiler } from '../../../sandbox/host/compiler/compiler.ts';
+import { exportedInstead, isOldForm } from '../../../sandbox/host/compiler/handler-export.ts';
+import { ended, type HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
-import { type BuiltInChange, builtInChanges } from '../compiler/built-in-changes.ts';
-import type { Bundle, Compiler } from '../compiler/compiler.ts';
-import { environmentReads } from '../compiler/environment-use.ts';
-import { exportedInstead, isOldForm } from '../compiler/handler-export.ts';
-import { hostRefusal, networkUse } from '../compiler/network-use.ts';
-import { ended, type HostFailure } from '../outcome.ts';
+import { environmentReads } from './environment-use.ts';
+import { hostRefusal, networkUse } from './network-use.ts';
 import { findPluginFile } from './plugin-file.ts';
 import type { Reads, ServingVersion } from './version-swap.ts';
 

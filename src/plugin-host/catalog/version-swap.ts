@@ -1,7 +1,7 @@
+import { placeIn, type SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
+import { ended, type HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
-import type { NetworkUse } from '../compiler/network-use.ts';
-import { placeIn, type SourcePositions } from '../compiler/source-positions.ts';
-import { ended, type HostFailure } from '../outcome.ts';
+import type { NetworkUse } from './network-use.ts';
 
 /** A version that was built. */
 export interface ServingVersion {

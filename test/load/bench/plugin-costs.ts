@@ -1,6 +1,6 @@
 /** Measures the one-time costs of a plugin: its build, its first call, and the memory of its isolate. */
 import { join } from 'node:path';
-import { createCompiler } from '../../../src/plugin-host/compiler/compiler.ts';
+import { createCompiler } from '../../../sandbox/host/compiler/compiler.ts';
 import { startService } from '../../support/service.ts';
 import { entryOf, SAMPLES, samplesWorkspace } from './plugin-samples.ts';
 

@@ -4,10 +4,10 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nativeAddon } from '../../../sandbox/host/compiler/child-program.ts';
+import { createDriverPool } from '../../../sandbox/host/pool.ts';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
 import { createLog } from '../../../src/observability/log.ts';
-import { nativeAddon } from '../../../src/plugin-host/compiler/child-program.ts';
-import { createDriverPool } from '../../../src/plugin-host/processes/pool.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSandbox } from '../../support/sandbox.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);

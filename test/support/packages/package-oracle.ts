@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { performBuild } from '../../../src/plugin-host/compiler/guest-build.ts';
+import { performBuild } from '../../../sandbox/host/compiler/guest-build.ts';
 import type { GuestWorld } from '../guest-isolate.ts';
 import { LIMITS, SHOWN } from '../guest-oracle.ts';
 import { ROOT, SANDBOX_DIR } from '../sandbox.ts';

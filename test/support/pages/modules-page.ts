@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { builtinModules, isBuiltin } from 'node:module';
 import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
-import { insteadOf } from '../../../src/plugin-host/compiler/absent-modules.ts';
+import { insteadOf } from '../../../sandbox/host/compiler/absent-modules.ts';
 import type { GuestWorld } from '../guest-isolate.ts';
 import { compiled } from '../guest-oracle.ts';
 import { PluginFolder } from '../plugin-host.ts';

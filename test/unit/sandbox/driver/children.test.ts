@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { Children } from '../../../../sandbox/driver/children.ts';
 import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
+import { nativeAddon } from '../../../../sandbox/host/compiler/child-program.ts';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
-import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 import { contextText, guestRuntime, plugin, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
 t.test('children are opened, fed and closed by their numbers', async (t) => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import t from 'tap';
 import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
 import { launch, nodeArguments, nodePid, start } from '../../../../sandbox/driver/launch.ts';
-import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
+import { nativeAddon } from '../../../../sandbox/host/compiler/child-program.ts';
 import { ROOT, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
 t.test('no flag of the permission model is missing, none that voids it is there', async (t) => {

@@ -9,9 +9,9 @@ import { payloadCaps } from '../../../../sandbox/driver/child-messages.ts';
 import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
 import { openJournal } from '../../../../sandbox/driver/journal.ts';
 import { encodeFrame, FrameDecoder } from '../../../../sandbox/frames.ts';
+import { nativeAddon } from '../../../../sandbox/host/compiler/child-program.ts';
 import { Journal } from '../../../../sandbox/process/channel.ts';
 import { DOWN, JOURNAL_BYTES, UP } from '../../../../sandbox/protocol.ts';
-import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));

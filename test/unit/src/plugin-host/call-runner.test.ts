@@ -1,20 +1,20 @@
 import t from 'tap';
+import { Admission } from '../../../../sandbox/host/admission.ts';
+import type { DriverPool } from '../../../../sandbox/host/pool.ts';
+import { fingerprintOf, Quarantine } from '../../../../sandbox/host/quarantine.ts';
+import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
+import { ended } from '../../../../sandbox/host/surroundings.ts';
 import type { CallReport, CallTask, HostMessage, Outcome } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { Claim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { Admission } from '../../../../src/plugin-host/admission.ts';
 import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
 import { CallLog } from '../../../../src/plugin-host/call-log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
 import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/known-plugin.ts';
-import { ended } from '../../../../src/plugin-host/outcome.ts';
-import type { DriverPool } from '../../../../src/plugin-host/processes/pool.ts';
-import { fingerprintOf, Quarantine } from '../../../../src/plugin-host/processes/quarantine.ts';
-import { SandboxProcesses } from '../../../../src/plugin-host/processes/sandbox-processes.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
@@ -316,7 +316,7 @@ t.test('a call like one that killed the process while it waited does not get the
   const running = run();
   const waiting = run();
   await begun.promise;
-  const request = fingerprintOf({ ...REQUEST, headers: {} });
+  const request = fingerprintOf(REQUEST);
   quarantine.killed('p', 'overdue: inside for 760 ms', { keyId: 'k', request });
   first.resolve(returned);
   t.match(await running, { status: 200 });

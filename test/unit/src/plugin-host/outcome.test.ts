@@ -1,6 +1,7 @@
 import t from 'tap';
+import { ended } from '../../../../sandbox/host/surroundings.ts';
 import { END_CODES, type EndCode } from '../../../../sandbox/protocol.ts';
-import { answerOf, ended, failureAnswer } from '../../../../src/plugin-host/outcome.ts';
+import { answerOf, failureAnswer } from '../../../../src/plugin-host/outcome.ts';
 
 const plain = { emit_logs: false, emit_traces: false, emit_usage: false, raw_response: false };
 const raw = { ...plain, raw_response: true, emit_logs: true };

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
+import { ended } from '../../../../../sandbox/host/surroundings.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { Catalog, type CatalogDeps, pluginsRoot } from '../../../../../src/plugin-host/catalog/catalog.ts';
-import type { Compiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
-import { ended } from '../../../../../src/plugin-host/outcome.ts';
 import { eventually, PluginFolder } from '../../../../support/plugin-host.ts';
 
 const HANDLER = '/* handler */';

@@ -2,15 +2,12 @@
  * Threat: a path in the configuration or a link in the folder makes a file of the server (a key, its configuration)
  * part of a plugin.
  */
+
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  entryPath,
-  findPluginFile,
-  isInside,
-  pluginLabel,
-} from '../../../../../src/plugin-host/catalog/plugin-file.ts';
+import { isInside } from '../../../../../sandbox/host/compiler/source-files.ts';
+import { entryPath, findPluginFile, pluginLabel } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 t.test('a path is taken below the folder, with or without plugins/ in front', async (t) => {

@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { pluginSchema } from '../../../../../src/http/openapi/plugin-operations.ts';
 import { grantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
+import { MAX_SHOWN } from '../../../../../src/plugin-host/catalog/network-use.ts';
 import {
   PluginViews,
   type PluginViewsDeps,
   type ShownPlugin,
 } from '../../../../../src/plugin-host/catalog/plugin-view.ts';
-import { MAX_SHOWN } from '../../../../../src/plugin-host/compiler/network-use.ts';
 import { KEEPING } from '../../../../support/principal.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
+import { ended } from '../../../../../sandbox/host/surroundings.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { buildVersion } from '../../../../../src/plugin-host/catalog/version-build.ts';
-import type { Compiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
-import { ended } from '../../../../../src/plugin-host/outcome.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 /** "Compiles" by reading the source: `broken` makes it fail, and `impossible` makes the compiler itself throw. */
