@@ -315,11 +315,6 @@ class EventEmitterAsyncResource extends (EventEmitter as unknown as new (options
   emitDestroy(): void {}
 }
 
-/** Node's EventEmitter. */
-export function create({ changed }: RuntimeServices): Record<string, unknown> {
-  return { EventEmitter: createEvents(changed) };
-}
-
 interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -467,3 +462,8 @@ export function addAbortListener(signal: Signal | undefined, listener: unknown):
 }
 
 const disposal: symbol = (Symbol as { dispose?: symbol }).dispose ?? Symbol('dispose');
+
+/** Node's EventEmitter. */
+export function create({ changed }: RuntimeServices): Record<string, unknown> {
+  return { EventEmitter: createEvents(changed) };
+}

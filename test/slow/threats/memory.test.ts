@@ -1,7 +1,7 @@
 /**
  * Threat: guest code takes memory, in V8's heap or outside it, where the heap limit does not count. Its process may be
  * lost. The machine's memory, its neighbours and the service must not suffer. If one of these fails, look at
- * `sandbox/guest/globals/array-buffer.ts`, `removed.ts` and the watch in `sandbox/driver/supervisor.ts`.
+ * `sandbox/guest/intrinsics/removed.ts` and the watch in `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
 import { MEMORY_ATTACKS } from '../../support/attacks/memory.ts';
