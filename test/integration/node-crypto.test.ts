@@ -1,14 +1,21 @@
 /**
  * Node's `crypto` as plugins see it: in real isolates, with the process doing the cryptography, compared with Node's.
  */
-import { generateKeyPairSync, getCipherInfo } from 'node:crypto';
+import { generateKeyPairSync, getCipherInfo, randomBytes, webcrypto } from 'node:crypto';
 import { stop } from 'esbuild';
 import t from 'tap';
+import { createCryptoModule } from '../../sandbox/guest/lazy/node-crypto.ts';
+import { guestCrypto } from '../support/guest-crypto.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compareWithNode } from '../support/guest-oracle.ts';
+import { runtimeServices } from '../support/guest-web.ts';
 
 t.teardown(stop);
 const world = await GuestWorld.open();
+const random = (bytes: number) => randomBytes(bytes).toString('latin1');
+const keyed = guestCrypto() as unknown as Record<string, unknown>;
+const crypto = createCryptoModule({ ...runtimeServices(), random, global: { crypto: webcrypto }, large: () => keyed });
+const ours = () => crypto;
 
 const pems = (kind: 'rsa' | 'ec' | 'ed25519' | 'x25519', options: object = {}) => {
   const { privateKey, publicKey } = generateKeyPairSync(kind as 'rsa', options as { modulusLength: number });
@@ -71,6 +78,7 @@ t.test('ciphers', (t) =>
       'a cipher that is over': `const x = c.createCipheriv('aes-128-cbc', bytes(16), bytes(16)); x.final(); return [() => x.update('x'), () => x.final(), () => x.setAAD(bytes(1))].map(said);`,
       lists: `return [c.getCiphers(), c.getHashes(), c.constants.RSA_PKCS1_PSS_PADDING];`,
     }),
+    ours,
   ),
 );
 
@@ -87,6 +95,7 @@ t.test('passwords and secrets', (t) =>
         () => c.hkdfSync('nope', 'k', 's', 'i', 10), () => c.hkdfSync('sha256', 'k', 's', 'i', 100_000 - 90_000), () => c.hkdfSync('sha256', 'k', 's', 5, 10)].map(said);`,
       'refused later': `return later('scrypt', 'p', 's', 10, { N: 3 }).catch((error) => error);`,
     }),
+    ours,
   ),
 );
 
@@ -104,6 +113,7 @@ t.test('keys', (t) =>
       'what is refused': `return [() => c.createPrivateKey('no key'), () => c.createPublicKey('no key'), () => c.createPrivateKey(), () => c.createPublicKey(5), () => c.createPrivateKey(keys.rsa[1]), () => c.createPrivateKey({ key: bytes(30), format: 'der', type: 'pkcs8' }), () => c.createPrivateKey({ key: {}, format: 'jwk' }), () => c.createPublicKey({ key: 'x', format: 'nope' }),
         () => c.createPrivateKey(keys.ec[0]).export(), () => c.createPrivateKey(keys.ec[0]).export({ format: 'pem', type: 'spki' }), () => c.createPrivateKey(keys.ec[0]).export({ format: 'pem', type: 'pkcs1' }), () => c.createSecretKey(''), () => c.createSecretKey(5), () => c.createPrivateKey(c.createPrivateKey(keys.ec[0])), () => c.createSecretKey('a').equals(5), () => new c.KeyObject('x')].map(said);`,
     }),
+    ours,
   ),
 );
 
@@ -119,5 +129,6 @@ t.test('signatures', (t) =>
       'in pieces': `const sign = c.createSign('sha256'); sign.write('a'); sign.end('b'); const signature = sign.sign({ key: c.createPrivateKey(keys.ec[0]) }, 'hex'); return [c.createVerify('SHA256').update('ab').verify(keys.ec[1], signature, 'hex'), c.createVerify('SHA256').update('ac').verify(c.createPublicKey(keys.ec[1]), signature, 'hex'), await later('verify', 'sha256', Buffer.from('ab'), keys.ec[1], Buffer.from(signature, 'hex'))];`,
       'what is refused': `return [() => c.sign('nope', bytes(1), keys.rsa[0]), () => c.createSign('nope'), () => c.createSign(), () => c.sign('sha256', bytes(1)), () => c.sign('sha256', 5, keys.rsa[0]), () => c.sign('sha256', bytes(1), keys.rsa[1]), () => c.sign('sha256', bytes(1), keys.ed[0]), () => c.sign('sha256', bytes(1), { key: keys.rsa[0], padding: 'x' }), () => c.sign('sha256', bytes(1), { key: keys.ec[0], dsaEncoding: 'x' }), () => c.createSign('sha256').sign(), () => { const s = c.createSign('sha256'); s.sign(keys.ec[0]); return s.update('x'); }, () => c.sign(null, bytes(1), keys.x[0]), () => c.verify('sha256', bytes(1), keys.ec[1], 5)].map(said);`,
     }),
+    ours,
   ),
 );

@@ -44,7 +44,7 @@ export const LIMITS: Partial<Limits> = {
 
 const AsyncFunction = (async () => {}).constructor as new (
   ...args: string[]
-) => (require: NodeJS.Require) => Promise<Record<string, string>>;
+) => (require: (name: string) => unknown) => Promise<Record<string, string>>;
 
 function source(cases: Cases): string {
   const entries = Object.entries(cases).map(
@@ -75,15 +75,27 @@ async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, 
   return JSON.parse(outcome.json) as Record<string, string>;
 }
 
-/** Runs the cases in Node itself. */
-function inNode(cases: Cases): Promise<Record<string, string>> {
-  return new AsyncFunction('require', `${source(cases)}\nreturn run();`)(createRequire(import.meta.url));
+/** Runs the cases in this process, with Node's modules or the guest's. */
+function here(cases: Cases, require: (name: string) => unknown): Promise<Record<string, string>> {
+  return new AsyncFunction('require', `${source(cases)}\nreturn run();`)(require);
 }
 
-/** Runs the cases in a plugin and in Node. Node's results are the expected ones. */
-export async function compareWithNode(t: Test, world: GuestWorld, cases: Cases): Promise<void> {
-  // One after the other, because both use OpenSSL in this thread, and OpenSSL keeps its errors per thread.
+/**
+ * Runs the cases in a plugin and in Node. Node's results are the expected ones.
+ * @param ours the guest's modules made in this process, where coverage sees what the cases reach
+ */
+export async function compareWithNode(
+  t: Test,
+  world: GuestWorld,
+  cases: Cases,
+  ours?: (name: string) => unknown,
+): Promise<void> {
+  // One after the other, because all use OpenSSL in this thread, and OpenSSL keeps its errors per thread.
   const guest = await inGuest(world, cases);
-  const node = await inNode(cases);
-  for (const name of Object.keys(cases)) t.equal(guest[name], node[name], name);
+  const node = await here(cases, createRequire(import.meta.url));
+  const own = ours && (await here(cases, ours));
+  for (const name of Object.keys(cases)) {
+    t.equal(guest[name], node[name], name);
+    if (own !== undefined) t.equal(own[name], node[name], `${name}, in this process`);
+  }
 }
