@@ -1,15 +1,26 @@
 /**
  * Web Cryptography as plugins see it: in real isolates, with the process doing the cryptography, compared with Node's.
  */
-import { webcrypto } from 'node:crypto';
+import { randomBytes, webcrypto } from 'node:crypto';
 import { stop } from 'esbuild';
 import t from 'tap';
+import { createCryptoModule } from '../../sandbox/guest/lazy/node-crypto.ts';
+import { create as createKeyed } from '../../sandbox/guest/lazy/node-keys.ts';
+import { guestSubtle } from '../support/guest-crypto.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compareWithNode } from '../support/guest-oracle.ts';
+import { runtimeServices } from '../support/guest-web.ts';
 
 t.teardown(stop);
 const world = await GuestWorld.open();
 const { subtle } = webcrypto;
+
+const random = (bytes: number) => randomBytes(bytes).toString('latin1');
+const own = guestSubtle();
+const services = { ...runtimeServices(), random, webKeys: () => own.webKeys, global: { crypto: own } };
+const keyed = createKeyed(services);
+const crypto = createCryptoModule({ ...services, large: () => keyed });
+const ours = () => crypto;
 
 /** One key pair of each kind, as JSON Web Keys. */
 async function pairs(): Promise<Record<string, { its: unknown; mine: unknown }>> {
@@ -38,7 +49,7 @@ async function pairs(): Promise<Record<string, { its: unknown; mine: unknown }>>
   return Object.fromEntries(await Promise.all(entries));
 }
 
-const HEAD = `const s = crypto.subtle; const keys = ${JSON.stringify(await pairs())};
+const HEAD = `const s = require('crypto').webcrypto.subtle; const keys = ${JSON.stringify(await pairs())};
   const bytes = (length, first = 0) => Uint8Array.from({ length }, (_, at) => (at * 7 + first) & 255);
   const text = new TextEncoder().encode('the data');
   const said = async (attempt) => { try { return await attempt(); } catch (error) { return error.name; } };
@@ -68,6 +79,7 @@ t.test('secret keys', (t) =>
         return each([() => made({ name: 'AES-CBC', length: 256 }, ['encrypt']), () => made({ name: 'AES-KW', length: 128 }, ['wrapKey']), () => made({ name: 'HMAC', hash: 'SHA-384' }, ['sign', 'verify']), () => made({ name: 'HMAC', hash: 'SHA-1', length: 12 }, ['sign']), () => made({ name: 'AES-CBC', length: 100 }, ['encrypt']), () => made({ name: 'AES-CBC' }, ['encrypt']), () => made({ name: 'HMAC', hash: 'SHA-1', length: 0 }, ['sign']), () => made({ name: 'AES-CBC', length: 128 }, []), () => made({ name: 'AES-KW', length: 128 }, ['encrypt']), () => made('HKDF', ['deriveKey']), () => made('nope', ['sign'])]);`,
       'keys that stay': `const key = await s.importKey('raw', bytes(16), 'AES-GCM', false, ['encrypt']); return each([() => s.exportKey('raw', key), () => s.exportKey('nope', key), () => s.exportKey('raw', {}), () => s.exportKey('raw', { ...key })]);`,
     }),
+    ours,
   ),
 );
 
@@ -90,6 +102,7 @@ t.test('secrets that are derived, keys that are wrapped', (t) =>
           async () => { const wrapped = await s.wrapKey('jwk', key, gcm, iv); return shape(await s.unwrapKey('jwk', wrapped, gcm, iv, 'AES-CBC', true, ['encrypt'])); }, async () => { const wrapped = await s.wrapKey('pkcs8', mine, gcm, iv); return shape(await s.unwrapKey('pkcs8', wrapped, gcm, iv, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign'])); },
           () => s.unwrapKey('raw', bytes(32), kw, 'AES-KW', 'AES-CBC', true, ['encrypt']), () => s.wrapKey('raw', kw, key, { name: 'AES-CBC', iv: bytes(16) }), () => s.wrapKey('pkcs8', mine, kw, 'AES-KW').then((wrapped) => wrapped.byteLength % 8, () => 'no multiple of 8'), () => s.unwrapKey('jwk', text, gcm, iv, 'AES-CBC', true, ['encrypt']), () => s.wrapKey('raw', key, gcm, 'AES-GCM')]);`,
     }),
+    ours,
   ),
 );
 
@@ -112,8 +125,12 @@ t.test('pairs of keys', (t) =>
         return each([() => s.importKey('jwk', mine, ec, true, ['verify']), () => s.importKey('jwk', its, ec, true, ['sign']), () => s.importKey('jwk', mine, ec, true, []), () => s.importKey('jwk', mine, { name: 'ECDSA', namedCurve: 'P-384' }, true, ['sign']), () => s.importKey('jwk', mine, { name: 'ECDSA', namedCurve: 'K-256' }, true, ['sign']), () => s.importKey('jwk', mine, 'ECDSA', true, ['sign']), () => s.importKey('jwk', { ...mine, kty: 'OKP' }, ec, true, ['sign']), () => s.importKey('jwk', { ...mine, use: 'enc' }, ec, true, ['sign']), () => s.importKey('jwk', { ...mine, x: undefined }, ec, true, ['sign']), () => s.importKey('jwk', { ...its, x: its.y }, ec, true, ['verify']), () => s.importKey('spki', bytes(40), ec, true, ['verify']), () => s.importKey('pkcs8', bytes(40), rsa, true, ['sign']), () => s.importKey('raw', bytes(65), ec, true, ['verify']), () => s.importKey('raw', bytes(31), 'Ed25519', true, ['verify']), () => s.importKey('raw', bytes(32), rsa, true, ['verify']), () => s.importKey('jwk', keys.ed.its, 'X25519', true, []), () => s.importKey('jwk', keys.rsa.its, { name: 'RSA-PSS' }, true, ['verify']), () => s.importKey('jwk', { ...keys.rsa.its, alg: 'RS256' }, rsa, true, ['verify']), () => s.importKey('jwk', { ...keys.ed.its, alg: 'EdDSA' }, 'Ed25519', true, ['verify']).then(shape), () => s.importKey('jwk', { ...mine, alg: 'ES384' }, ec, true, ['sign'])]);`,
       'new ones': `const made = async (algorithm, usages) => { const { publicKey, privateKey } = await s.generateKey(algorithm, false, usages); return [shape(publicKey), shape(privateKey)]; }; const rsa = { name: 'RSA-PSS', modulusLength: 1024, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' };
         return each([() => made({ name: 'ECDSA', namedCurve: 'P-384' }, ['sign', 'verify']), () => made({ name: 'ECDH', namedCurve: 'P-521' }, ['deriveBits']), () => made('Ed25519', ['sign']), () => made('X25519', ['deriveKey']), () => made(rsa, ['verify', 'sign']), () => made({ ...rsa, name: 'RSA-OAEP' }, ['decrypt', 'encrypt']), () => made({ name: 'ECDSA', namedCurve: 'P-384' }, ['verify']), () => made({ name: 'ECDSA', namedCurve: 'P-384' }, ['encrypt']), () => made({ name: 'ECDSA', namedCurve: 'nope' }, ['sign']), () => made({ ...rsa, publicExponent: 5 }, ['sign']), () => made({ ...rsa, modulusLength: undefined }, ['sign']), () => made({ ...rsa, publicExponent: new Uint8Array([2]) }, ['sign']), () => made('Ed25519', [])]);`,
+      'odd ones': `const EC = { name: 'ECDSA', namedCurve: 'P-256' }; const rsa = (exponent) => s.generateKey({ name: 'RSA-PSS', modulusLength: 1024, publicExponent: new Uint8Array(exponent), hash: 'SHA-1' }, true, ['sign']);
+        const zeros = await s.importKey('raw', new Uint8Array(32), 'X25519', true, []); const x = await s.importKey('jwk', keys.x.mine, 'X25519', true, ['deriveBits']);
+        return each([() => s.digest('SHA-256', new DataView(text.buffer, 4)), () => rsa([4]), () => rsa([1, 0, 1]).then(({ publicKey }) => shape(publicKey)), () => s.deriveBits({ name: 'X25519', public: zeros }, x, 256), () => s.importKey('jwk', { ...keys.ec256.mine, extra: 'x' }, EC, false, ['sign']).then(shape), () => s.importKey('jwk', { kty: 'EC', crv: 'P-256' }, EC, false, ['verify']), () => s.importKey('jwk', keys.ec256.mine, EC, false, ['verify']), () => s.importKey('jwk', keys.ed.mine, 'X25519', true, ['deriveBits']), () => s.generateKey({ name: 'ECDH', namedCurve: 'P-1' }, true, ['deriveBits']), async () => { const { publicKey, privateKey } = await s.generateKey({ name: 'RSA-OAEP', modulusLength: 1024, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }, true, ['encrypt', 'decrypt']); const use = { name: 'RSA-OAEP', label: text }; return s.decrypt(use, privateKey, await s.encrypt(use, publicKey, text)); }]);`,
       'keys of both worlds': `const { createPublicKey, createPrivateKey, createSecretKey, sign, verify } = require('crypto'); const mine = createPrivateKey({ key: keys.ec256.mine, format: 'jwk' });
         return [verify('sha256', text, createPublicKey(mine), sign('sha256', text, mine)), shape(createSecretKey(bytes(16)).toCryptoKey('AES-GCM', true, ['encrypt'])), shape(createPublicKey(mine).toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['verify'])), shape(mine.toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']))];`,
     }),
+    ours,
   ),
 );
