@@ -44,7 +44,7 @@ export function missingField({ auth_type, ...config }: AzureAccessConfig): strin
 }
 
 /** The variables that the clouds' own clients go by. */
-export const AZURE_VARIABLES = [
+const AZURE_VARIABLES = [
   'AZURE_IMDS_TOKEN_URL',
   'AZURE_FEDERATED_TOKEN_FILE',
   'IDENTITY_ENDPOINT',

@@ -155,7 +155,7 @@ export function unsignedTransaction(message: Buffer, account: Buffer): { transac
 }
 
 /** Whether bytes are a transaction that the account signs. */
-export function isTransactionOf(bytes: Buffer, account: Buffer): boolean {
+function isTransactionOf(bytes: Buffer, account: Buffer): boolean {
   try {
     return unsignedTransaction(bytes, account).place >= 0;
   } catch {

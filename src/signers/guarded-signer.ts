@@ -3,7 +3,7 @@ import { inTime } from '../domain/in-time.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
 /** Lets at most `most` tasks run at once. The others wait; first come, first served. */
-export class Turns {
+class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

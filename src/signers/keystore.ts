@@ -78,7 +78,7 @@ export function keyInClear(text: string): string | undefined {
  */
 
 /** A keystore could not be opened. The message says why and shows nothing of its content. */
-export class KeystoreError extends Error {
+class KeystoreError extends Error {
   /** `passphrase`: the file is sound, but the passphrase is wrong. `clear`: the file is a key without a passphrase. */
   readonly kind: 'format' | 'passphrase' | 'clear';
 

@@ -24,7 +24,7 @@ export type Timestamp = number;
  */
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
-export type OnDeath = z.infer<typeof onDeathSchema>;
+type OnDeath = z.infer<typeof onDeathSchema>;
 
 const columns = {
   /** In the form of a UUID v4 (`ordered-id.ts`). */

@@ -174,7 +174,7 @@ export function readAnswer(call: JsonRpcCall, answered: ReadBody): Json {
  * The result of an answer that holds no error.
  * @throws RpcError `malformed`
  */
-export function resultOf(call: JsonRpcCall, answer: JsonObject): Json {
+function resultOf(call: JsonRpcCall, answer: JsonObject): Json {
   if (answer['result'] === undefined) throw malformed(call, 'it has neither result nor error');
   return answer['result'];
 }
@@ -197,7 +197,7 @@ export function isSuccess(status: number): boolean {
  * The error that an answer holds, if it holds one. A node that could not read the request answers with id null.
  * @throws RpcError `malformed` when it is for another request
  */
-export function nodeError(call: JsonRpcCall, answer: JsonObject, status: number): RpcError | undefined {
+function nodeError(call: JsonRpcCall, answer: JsonObject, status: number): RpcError | undefined {
   if (answer['error'] === undefined || answer['error'] === null) return undefined;
   if (answer['id'] !== call.id && answer['id'] !== null && answer['id'] !== undefined) {
     throw malformed(call, 'the answer is for another request');
@@ -208,7 +208,7 @@ export function nodeError(call: JsonRpcCall, answer: JsonObject, status: number)
 }
 
 /** The error of an answer, whoever it is for; undefined when it is not in the form of JSON-RPC 2.0 section 5.1. */
-export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number): RpcError | undefined {
+function errorOf(endpoint: Endpoint, answer: JsonObject, status: number): RpcError | undefined {
   const parsed = errorSchema.safeParse(answer['error']);
   if (!parsed.success) return undefined;
   const { code, message, data } = parsed.data;
@@ -221,12 +221,12 @@ export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number):
 }
 
 /** The error for an answer with nothing but its status. */
-export function httpError(endpoint: Endpoint, { status, redirect = '' }: Omit<ReadBody, 'body'>): RpcError {
+function httpError(endpoint: Endpoint, { status, redirect = '' }: Omit<ReadBody, 'body'>): RpcError {
   const message = `${endpoint.name} answered with HTTP status ${status}${endpoint.scrub(redirect)}`;
   return new RpcError('http', message, { status });
 }
 
 /** The error for an unusable answer. The reason must hold no text of the endpoint that was not scrubbed. */
-export function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
+function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
   return new RpcError('malformed', `${endpoint.name} answered ${method} with an invalid response: ${reason}`);
 }

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
-import { guardedSigner, Turns } from '../../../../src/signers/guarded-signer.ts';
+import { guardedSigner } from '../../../../src/signers/guarded-signer.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
 
 const CREDENTIAL = 'hunter2-token';
@@ -121,25 +121,4 @@ t.test('a credential that begins with another one is masked whole', async (t) =>
   const sign = () => Promise.reject(new Error('who is relayer-4711?'));
   const { signer } = guarded({ sign }, null, ['relayer', 'relayer-4711']);
   await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { message: 'Signer vault-1 failed: who is ***?' });
-});
-
-t.test('so many at once, the others in the order they came, also after one that failed', async (t) => {
-  const turns = new Turns(2);
-  const begun: number[] = [];
-  const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-  const tasks = gates.map(({ promise }, index) =>
-    turns.take(async () => {
-      begun.push(index);
-      await promise;
-      return index;
-    }),
-  );
-  t.strictSame(begun, [0, 1]);
-  gates[1]?.reject(new Error('lost'));
-  await t.rejects(Promise.resolve(tasks[1]), { message: 'lost' });
-  t.strictSame(begun, [0, 1, 2]);
-  for (const { resolve } of gates) resolve();
-  t.strictSame(await Promise.all(tasks.toSpliced(1, 1)), [0, 2, 3, 4]);
-  t.strictSame(begun, [0, 1, 2, 3, 4]);
-  t.equal(await turns.take(async () => 'free again'), 'free again');
 });

@@ -7,14 +7,6 @@ import { signerTools } from '../../../support/signer-tools.ts';
 const kinds = createSignerKinds();
 const open = (entry: { type: string; config: unknown }) => openSigner(kinds, { id: 'demo', ...entry }, signerTools());
 
-t.test('knows its kinds by the type that the configuration names', async (t) => {
-  t.same(
-    [...kinds.keys()],
-    ['local', 'aws_kms', 'google_cloud_kms', 'azure_key_vault', 'vault', 'vault_transit', 'turnkey', 'cdp'],
-  );
-  t.same(kinds.get('local')?.curves, ['secp256k1', 'ed25519']);
-});
-
 t.test('says what is wrong with a declaration', async (t) => {
   const code = 'SIGNER_UNUSABLE';
   await t.rejects(open({ type: 'paper', config: {} }), {
