@@ -24,8 +24,6 @@ export type Timestamp = number;
  */
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
-type OnDeath = z.infer<typeof onDeathSchema>;
-
 const columns = {
   /** In the form of a UUID v4 (`ordered-id.ts`). */
   id: text,
