@@ -233,7 +233,7 @@ export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRoun
 }
 
 /** Whether the transaction gets into a block only after lower sequences, and no node has it. */
-export function isOrdered(entry: OpenEntry): boolean {
+function isOrdered(entry: OpenEntry): boolean {
   return entry.transaction.anchorKind === 'sequence' && latestOf(entry)?.acceptedAt === null;
 }
 
