@@ -28,7 +28,7 @@ export interface NonceQuestion {
  * A count above the expected one that no second node reports needs more: it does not count if the state of the node's
  * own chain denies it. If it is far above, that state or a transaction of the account in a block has to show it.
  * Otherwise payments would be signed under nonces that the account does not reach.
- * @throws LeapNotShown
+ * @throws UnprovedLeap
  */
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const own = onlyOn(chain, rpc);
@@ -57,7 +57,7 @@ export class UnprovedLeap extends Error {
       `One endpoint alone reports nonce ${count} for this account, ${from}, and neither the state of its chain nor a ` +
         'transaction of the account shows that. Waiting until that is so. If something else really used the key, add a second endpoint to the network (rpc_urls)',
     );
-    this.name = 'LeapNotShown';
+    this.name = 'UnprovedLeap';
   }
 }
 

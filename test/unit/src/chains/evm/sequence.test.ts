@@ -152,5 +152,5 @@ t.test('the word of an endpoint counts as that of one also where the others are 
   const doubles = await Promise.all([startRpcDouble(liar(500)), startRpcDouble(() => 'hang-up')]);
   const rpc = openRpc(doubles.map(({ url }) => url));
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  await t.rejects(nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n }), { name: 'LeapNotShown' });
+  await t.rejects(nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n }), { name: 'UnprovedLeap' });
 });
