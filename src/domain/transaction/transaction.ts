@@ -25,7 +25,7 @@ export type Timestamp = number;
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
 const columns = {
-  /** In the form of a UUID v4 (`ordered-id.ts`). */
+  /** In the form of a UUID v4 (`orderedId`). */
   id: text,
   relayerId: text,
   networkType: oneOf(networkTypeSchema),
