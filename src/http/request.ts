@@ -1,11 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
 import { Access } from '../domain/settings/access.ts';
 import type { Actor, Caller } from '../domain/settings/caller.ts';
 import { effectOf } from './idempotency.ts';
+
+/** The path parameters of routes of one resource. */
+export const idParams = z.object({ id: z.string() });
 
 /** Returns the access of the request's key. */
 export function accessOf({ identity }: FastifyRequest): Access {

@@ -5,9 +5,8 @@ import type { DeliveriesService } from '../../services/webhooks/deliveries.ts';
 import type { PlaceCursors } from '../cursors.ts';
 import { success, successPart } from '../envelope.ts';
 import { partRequest, sealedPartQuerySchema } from '../paging.ts';
-import { accessOf, assertNoBody, callerOf } from '../request.ts';
+import { accessOf, assertNoBody, callerOf, idParams } from '../request.ts';
 
-const ofOne = z.object({ id: z.string() });
 const params = z.object({ id: z.string(), deliveryId: z.string() });
 const query = sealedPartQuerySchema.extend({
   state: z
@@ -21,7 +20,7 @@ const query = sealedPartQuerySchema.extend({
 export function deliveryRoutes(app: FastifyInstance, deliveries: DeliveriesService, cursors: PlaceCursors): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
-  routes.get('/notifications/:id/deliveries', { schema: { params: ofOne, querystring: query } }, async (request) => {
+  routes.get('/notifications/:id/deliveries', { schema: { params: idParams, querystring: query } }, async (request) => {
     const { cursor, per_page, state, transaction_id: transactionId } = request.query;
     const part = partRequest({ per_page, cursor: cursor === undefined ? undefined : cursors.placeOf(cursor) });
     const found = await deliveries.list(request.params.id, part, { state, transactionId }, accessOf(request));

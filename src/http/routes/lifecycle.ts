@@ -4,11 +4,10 @@ import { z } from 'zod';
 import type { LifecycleService } from '../../services/services.ts';
 import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { actorOf, assertNoBody, bodyOf } from '../request.ts';
+import { actorOf, assertNoBody, bodyOf, idParams } from '../request.ts';
 
 const MAX_NONCE = 2n ** 64n - 1n;
 
-const ofRelayer = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), transactionId: z.string() });
 const byHash = z.object({ id: z.string(), hash: z.string() });
 const byNonce = z.object({
@@ -44,7 +43,7 @@ export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleServic
     );
   });
 
-  routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) => {
+  routes.delete('/relayers/:id/transactions/pending', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     return success(await lifecycle.cancelPending(request.params.id, actorOf(request)));
   });

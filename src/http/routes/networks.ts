@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import type { NetworksService } from '../../services/settings/networks.ts';
 import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { assertNoBody, bodyOf, callerOf } from '../request.ts';
-
-const params = z.object({ id: z.string() });
+import { assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
 
 /** The routes of networks. No answer contains an endpoint's credentials. */
 export function networkRoutes(app: FastifyInstance, networks: NetworksService): void {
@@ -21,15 +18,15 @@ export function networkRoutes(app: FastifyInstance, networks: NetworksService): 
     reply.code(201).send(success(await networks.create(bodyOf(request), callerOf(request)))),
   );
 
-  routes.get('/networks/:id', { schema: { params } }, async (request) =>
+  routes.get('/networks/:id', { schema: { params: idParams } }, async (request) =>
     success(await networks.get(request.params.id)),
   );
 
-  routes.patch('/networks/:id', { schema: { params } }, async (request) =>
+  routes.patch('/networks/:id', { schema: { params: idParams } }, async (request) =>
     success(await networks.update(request.params.id, bodyOf(request), callerOf(request))),
   );
 
-  routes.delete('/networks/:id', { schema: { params } }, async (request) => {
+  routes.delete('/networks/:id', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     await networks.remove(request.params.id, callerOf(request));
     return success('Network deleted successfully');

@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import type { NotificationsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { assertNoBody, bodyOf, callerOf } from '../request.ts';
-
-const params = z.object({ id: z.string() });
+import { assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
 
 /** The routes of webhook targets. No answer contains a signing key. */
 export function notificationRoutes(app: FastifyInstance, notifications: NotificationsService): void {
@@ -21,15 +18,15 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
     reply.code(201).send(success(await notifications.create(bodyOf(request), callerOf(request)))),
   );
 
-  routes.get('/notifications/:id', { schema: { params } }, async (request) =>
+  routes.get('/notifications/:id', { schema: { params: idParams } }, async (request) =>
     success(await notifications.get(request.params.id)),
   );
 
-  routes.patch('/notifications/:id', { schema: { params } }, async (request) =>
+  routes.patch('/notifications/:id', { schema: { params: idParams } }, async (request) =>
     success(await notifications.update(request.params.id, bodyOf(request), callerOf(request))),
   );
 
-  routes.delete('/notifications/:id', { schema: { params } }, async (request) => {
+  routes.delete('/notifications/:id', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     await notifications.remove(request.params.id, callerOf(request));
     return success('Notification deleted successfully');

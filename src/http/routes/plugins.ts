@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import type { CallerSignal } from '../../../sandbox/host/surroundings.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { JsonTextError, parseJson } from '../../domain/json/json-text.ts';
@@ -11,15 +10,13 @@ import { seenPlugin } from '../access/seen-plugin.ts';
 import type { HttpLimits, HttpMetrics } from '../admission.ts';
 import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { acceptAnythingAsJson, accessOf, assertNoBody, bodyOf, callerOf } from '../request.ts';
+import { acceptAnythingAsJson, accessOf, assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
 
 interface PluginRouteParts {
   pluginHost: PluginHost;
   metrics: HttpMetrics;
   limits: Pick<HttpLimits, 'pluginBodyBytes'>;
 }
-
-const params = z.object({ id: z.string() });
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
 
@@ -64,9 +61,9 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
     return successPage({ items: items.map((view) => seenPlugin(view, access)), total }, page);
   });
 
-  routes.get('/plugins/:id', { schema: { params } }, async (request) => shown(request.params.id, request));
+  routes.get('/plugins/:id', { schema: { params: idParams } }, async (request) => shown(request.params.id, request));
 
-  routes.patch('/plugins/:id', { schema: { params } }, async (request) => {
+  routes.patch('/plugins/:id', { schema: { params: idParams } }, async (request) => {
     const { id } = request.params;
     await plugins.update(pluginHost.declared(id), bodyOf(request), callerOf(request));
     return shown(id, request);
@@ -76,7 +73,7 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
     ['enable', true],
     ['disable', false],
   ] as const) {
-    routes.post(`/plugins/:id/${action}`, { schema: { params } }, async (request) => {
+    routes.post(`/plugins/:id/${action}`, { schema: { params: idParams } }, async (request) => {
       assertNoBody(request);
       const { id } = request.params;
       await plugins.enable(pluginHost.declared(id), isEnabled, callerOf(request));
@@ -84,13 +81,13 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
     });
   }
 
-  routes.post('/plugins/:id/reload', { schema: { params } }, async (request) => {
+  routes.post('/plugins/:id/reload', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     await pluginHost.reload(request.params.id);
     return shown(request.params.id, request);
   });
 
-  routes.get('/plugins/:id/logs', { schema: { params, querystring: pageQuerySchema } }, async (request) => {
+  routes.get('/plugins/:id/logs', { schema: { params: idParams, querystring: pageQuerySchema } }, async (request) => {
     const page = pageRequest(request.query);
     return successPage(pluginHost.logs(request.params.id, page), page);
   });

@@ -6,12 +6,11 @@ import { RELAYER_STATES, type RelayerState } from '../../domain/relayer/relayer.
 import type { RelayersService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { accessOf, assertNoBody, bodyOf, callerOf } from '../request.ts';
+import { accessOf, assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
 
 const MAX_SEARCH = 256;
 const ANY_STATE = `(${RELAYER_STATES.join('|')})`;
 
-const params = z.object({ id: z.string() });
 const listQuery = pageQuerySchema.extend({
   search: z
     .string('must be given once')
@@ -59,25 +58,25 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
     reply.code(201).send(success(await relayers.create(bodyOf(request), callerOf(request)))),
   );
 
-  routes.delete('/relayers/:id', { schema: { params } }, async (request) => {
+  routes.delete('/relayers/:id', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     await relayers.remove(request.params.id, callerOf(request));
     return success('Relayer deleted successfully');
   });
 
-  routes.get('/relayers/:id', { schema: { params } }, async (request) =>
+  routes.get('/relayers/:id', { schema: { params: idParams } }, async (request) =>
     success(await relayers.get(request.params.id)),
   );
 
-  routes.patch('/relayers/:id', { schema: { params } }, async (request) =>
+  routes.patch('/relayers/:id', { schema: { params: idParams } }, async (request) =>
     success(await relayers.update(request.params.id, bodyOf(request), callerOf(request))),
   );
 
-  routes.get('/relayers/:id/status', { schema: { params } }, async (request) =>
+  routes.get('/relayers/:id/status', { schema: { params: idParams } }, async (request) =>
     success(await relayers.status(request.params.id)),
   );
 
-  routes.get('/relayers/:id/balance', { schema: { params } }, async (request) =>
+  routes.get('/relayers/:id/balance', { schema: { params: idParams } }, async (request) =>
     success(await relayers.balance(request.params.id)),
   );
 }

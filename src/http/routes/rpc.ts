@@ -1,19 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import { rpcRights } from '../../services/rpc.ts';
 import type { RpcService } from '../../services/services.ts';
 import { effectOf } from '../idempotency.ts';
-import { accessOf, actorOf, bodyOf, maySend } from '../request.ts';
-
-const params = z.object({ id: z.string() });
+import { accessOf, actorOf, bodyOf, idParams, maySend } from '../request.ts';
 
 /** Passes JSON-RPC calls through to the relayer's network, one or a batch. The answer is bare JSON-RPC. */
 export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
-  routes.post('/relayers/:id/rpc', { schema: { params } }, async (request, reply) => {
+  routes.post('/relayers/:id/rpc', { schema: { params: idParams } }, async (request, reply) => {
     const { id } = request.params;
     const [body, effect, by] = [bodyOf(request), effectOf(request), actorOf(request)];
     const maySpend = maySend(request, id);

@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import type { SignersService } from '../../services/settings/signers.ts';
 import { success, successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { assertNoBody, bodyOf, callerOf } from '../request.ts';
-
-const params = z.object({ id: z.string() });
+import { assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
 
 /** The routes of signers. No answer contains a secret. */
 export function signerRoutes(app: FastifyInstance, signers: SignersService): void {
@@ -21,11 +18,13 @@ export function signerRoutes(app: FastifyInstance, signers: SignersService): voi
     reply.code(201).send(success(await signers.create(bodyOf(request), callerOf(request)))),
   );
 
-  routes.get('/signers/:id', { schema: { params } }, async (request) => success(await signers.get(request.params.id)));
+  routes.get('/signers/:id', { schema: { params: idParams } }, async (request) =>
+    success(await signers.get(request.params.id)),
+  );
 
-  routes.patch('/signers/:id', { schema: { params } }, async (request) => signers.update(request.params.id));
+  routes.patch('/signers/:id', { schema: { params: idParams } }, async (request) => signers.update(request.params.id));
 
-  routes.delete('/signers/:id', { schema: { params } }, async (request) => {
+  routes.delete('/signers/:id', { schema: { params: idParams } }, async (request) => {
     assertNoBody(request);
     await signers.remove(request.params.id, callerOf(request));
     return success('Signer deleted successfully');

@@ -6,9 +6,8 @@ import type { TransactionsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { actorOf, bodyOf } from '../request.ts';
+import { actorOf, bodyOf, idParams } from '../request.ts';
 
-const ofRelayer = z.object({ id: z.string() });
 const one = z.object({ id: z.string(), transactionId: z.string() });
 const listQuery = pageQuerySchema.extend({
   status: z
@@ -29,7 +28,7 @@ const listQuery = pageQuerySchema.extend({
 export function transactionRoutes(app: FastifyInstance, transactions: TransactionsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
-  routes.post('/relayers/:id/transactions', { schema: { params: ofRelayer } }, async (request) =>
+  routes.post('/relayers/:id/transactions', { schema: { params: idParams } }, async (request) =>
     success(
       await transactions.send(request.params.id, bodyOf(request), effectOf(request), undefined, actorOf(request)),
     ),
@@ -37,7 +36,7 @@ export function transactionRoutes(app: FastifyInstance, transactions: Transactio
 
   routes.get(
     '/relayers/:id/transactions',
-    { schema: { params: ofRelayer, querystring: listQuery } },
+    { schema: { params: idParams, querystring: listQuery } },
     async (request) => {
       const page = pageRequest(request.query);
       return successPage(await transactions.list(request.params.id, page, request.query.status), page);
