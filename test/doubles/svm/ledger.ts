@@ -1,16 +1,100 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { AccountVersions } from './account-versions.ts';
 import { toBase58 } from './base58.ts';
 import { type Block, Blocks, type Depths } from './blocks.ts';
 import { durableNonce, nonceOf, nonceUseOf, withNonce } from './durable-nonce.ts';
-import { Faucet } from './faucet.ts';
 import { feeOf } from './fee.ts';
-import { keysOf, type MessageKeys } from './message-keys.ts';
 import type { NativeAccount } from './native.ts';
 import { keyBytes, type Outcome, Runtime, type Simulated, SYSTEM } from './runtime.ts';
 import { type TokenBalance, tokenBalances } from './token-account.ts';
 import type { TransactionError } from './transaction-error.ts';
-import { isSigned, type WireMessage, type WireTransaction } from './wire-transaction.ts';
+import { isSigned, isWritable, readTransaction, type WireMessage, type WireTransaction } from './wire-transaction.ts';
+
+/**
+ * Every account of a message in the order of indexes: its own accounts, writable ones from tables, readonly ones from
+ * tables.
+ */
+interface MessageKeys {
+  all: string[];
+  writable: boolean[];
+  loaded: { writable: string[]; readonly: string[] };
+}
+
+const TABLE_HEAD = 56;
+
+/** Resolves lookup tables. Leaves out entries that a table does not have; then the runtime refuses the transaction. */
+function keysOf(message: WireMessage, read: (key: string) => NativeAccount | null): MessageKeys {
+  const loaded = { writable: [] as string[], readonly: [] as string[] };
+  for (const lookup of message.lookups) {
+    const addresses = addressesIn(read(lookup.table));
+    loaded.writable.push(...lookup.writable.flatMap((index) => addresses[index] ?? []));
+    loaded.readonly.push(...lookup.readonly.flatMap((index) => addresses[index] ?? []));
+  }
+  return {
+    all: [...message.keys, ...loaded.writable, ...loaded.readonly],
+    writable: [
+      ...message.keys.map((_, index) => isWritable(message, index)),
+      ...loaded.writable.map(() => true),
+      ...loaded.readonly.map(() => false),
+    ],
+    loaded,
+  };
+}
+
+function addressesIn(table: NativeAccount | null): string[] {
+  const data = table?.data() ?? new Uint8Array();
+  const count = Math.max(Math.floor((data.length - TABLE_HEAD) / 32), 0);
+  return Array.from({ length: count }, (_, index) => {
+    const at = TABLE_HEAD + index * 32;
+    return toBase58(data.subarray(at, at + 32));
+  });
+}
+
+const TRANSFER = 2;
+
+const RICHES = 10n ** 18n;
+
+/** The parts of the chain that the faucet uses. */
+interface Funded {
+  readonly blocks: { readonly newest: { readonly hash: string } };
+  fund(key: string, lamports: bigint): void;
+}
+
+/** The account behind `requestAirdrop`: it pays with transactions like any other. */
+class Faucet {
+  readonly #chain: Funded;
+  readonly #pair = generateKeyPairSync('ed25519');
+  readonly #key = this.#pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+  /** Makes each transaction different. */
+  #paid = 0n;
+
+  constructor(chain: Funded) {
+    this.#chain = chain;
+    chain.fund(toBase58(this.#key), RICHES);
+  }
+
+  /** Makes a signed transfer, without sending it. */
+  transfer(to: string, lamports: bigint): WireTransaction {
+    this.#paid += 1n;
+    const { hash } = this.#chain.blocks.newest;
+    const keys = [this.#key, keyBytes(to), keyBytes(SYSTEM), keyBytes('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo')];
+    const data = Buffer.alloc(12);
+    data.writeUInt32LE(TRANSFER);
+    data.writeBigUInt64LE(lamports, 4);
+    const memo = Buffer.from(String(this.#paid));
+    const message = Buffer.concat([
+      Buffer.from([1, 0, 2, keys.length]),
+      ...keys,
+      keyBytes(hash),
+      Buffer.from([2, 2, 2, 0, 1, data.length]),
+      data,
+      Buffer.from([3, 0, memo.length]),
+      memo,
+    ]);
+    const signature = sign(null, message, this.#pair.privateKey);
+    return readTransaction(Buffer.concat([Buffer.from([1]), signature, message]));
+  }
+}
 
 /** A transaction that is in a block. */
 export interface Landed {

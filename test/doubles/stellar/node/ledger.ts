@@ -1,8 +1,7 @@
 import { newAccount } from '../ledger/account.ts';
-import type { AccountEntry, AccountId, Header } from '../ledger/entry.ts';
+import type { AccountEntry, AccountId, Entry, Header, Kind } from '../ledger/entry.ts';
 import { keys } from '../ledger/entry-key.ts';
-import { History } from '../ledger/history.ts';
-import { accountIn, type Change, State } from '../ledger/state.ts';
+import { accountIn, type Change, type Reader, State, type Stored } from '../ledger/state.ts';
 import { declaredResources } from '../soroban/declared.ts';
 import { Meter } from '../soroban/meter.ts';
 import { nonRefundableFee } from '../soroban/resource-fee.ts';
@@ -13,6 +12,62 @@ import { metaOf } from '../transactions/meta.ts';
 import { Outcome } from '../transactions/outcome.ts';
 import type { Phase } from './candidate-set.ts';
 import { type ClosedLedger, candidateSet, hashOf, headerXdr, type Landed } from './closed-ledger.ts';
+
+interface Version {
+  readonly ledger: number;
+  readonly stored: Stored | undefined;
+}
+
+/** The number of past ledgers that a node may see. */
+const KEPT = 64;
+
+/** All entries in the state of each of the last ledgers, for nodes that are behind. */
+class History {
+  readonly #versions = new Map<string, Version[]>();
+  readonly #kinds = new Map<Kind, Set<string>>();
+
+  record(ledger: number, changes: readonly Change[]): void {
+    for (const { key, after } of changes) {
+      const versions = this.#versions.get(key) ?? [];
+      versions.push({ ledger, stored: after });
+      this.#versions.set(key, versions);
+      if (after !== undefined) this.#enlist(after.entry.kind, key);
+      const keep = versions.findLastIndex((version) => version.ledger <= ledger - KEPT);
+      if (keep > 0) versions.splice(0, keep);
+    }
+  }
+
+  /** Changes an entry in all ledgers at once, without a transaction. */
+  edit(key: string, change: (entry: Entry | undefined) => Entry, ledger: number): void {
+    const versions = this.#versions.get(key) ?? [];
+    const known = versions.length === 0 ? [{ ledger: 0, stored: undefined }] : versions;
+    const edited = known.map((version) => {
+      const entry = change(version.stored?.entry);
+      this.#enlist(entry.kind, key);
+      return { ledger: version.ledger, stored: { entry, modified: version.stored?.modified ?? ledger } };
+    });
+    this.#versions.set(key, edited);
+  }
+
+  at(ledger: number): Reader {
+    const get = (key: string) => this.#versions.get(key)?.findLast((version) => version.ledger <= ledger)?.stored;
+    const kinds = this.#kinds;
+    return {
+      get,
+      *all<K extends Kind>(kind: K): Iterable<Extract<Entry, { kind: K }>> {
+        for (const key of kinds.get(kind) ?? []) {
+          const stored = get(key);
+          if (stored !== undefined) yield stored.entry as Extract<Entry, { kind: K }>;
+        }
+      },
+    };
+  }
+
+  #enlist(kind: Kind, key: string): void {
+    const known = this.#kinds.get(kind) ?? new Set();
+    this.#kinds.set(kind, known.add(key));
+  }
+}
 
 /** The number of ledgers before the first transaction, for nodes that are behind, and the seconds between them. */
 const EARLIER = 16;

@@ -1,11 +1,24 @@
 import type { Frame } from '../transactions/frame.ts';
 import { bestBids, type Phase } from './candidate-set.ts';
-import { Clock } from './clock.ts';
 import type { ClosedLedger } from './closed-ledger.ts';
 import { Ledger, type LedgerRules } from './ledger.ts';
 import type { Crowd } from './limiter.ts';
 import { Node, type Surroundings } from './node.ts';
 import type { Admission } from './queue.ts';
+
+/** The time of the network, which tests may move on. */
+class Clock {
+  #ahead = 0n;
+
+  /** Unix seconds. */
+  now(): bigint {
+    return BigInt(Math.floor(Date.now() / 1000)) + this.#ahead;
+  }
+
+  travel(seconds: bigint): void {
+    this.#ahead += seconds;
+  }
+}
 
 export interface NetworkRules extends LedgerRules {
   /** Contracts' transactions that a ledger takes. */

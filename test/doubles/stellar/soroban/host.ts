@@ -1,15 +1,47 @@
 import { StrKey, xdr } from '@stellar/stellar-sdk';
-import { addressOf, addressXdr } from '../ledger/address.ts';
-import type { AccountId, ContractCodeEntry, Header } from '../ledger/entry.ts';
+import { addressOf, addressXdr, masterKeyOf } from '../ledger/address.ts';
+import type { AccountEntry, AccountId, ContractCodeEntry, Header } from '../ledger/entry.ts';
 import { sha256 } from '../transactions/frame.ts';
-import { authenticateAccount } from './account-authentication.ts';
+import { verifyEd25519 } from '../transactions/signature-checker.ts';
 import { type AuthMode, Authorization } from './authorization.ts';
 import { ContractEvents } from './contract-events.ts';
-import { HostError, hostError, wordedError } from './host-error.ts';
+import { CONTRACT_ERRORS, contractError, HostError, hostError, wordedError } from './host-error.ts';
 import { instanceIn, newInstance, writeInstance } from './instance.ts';
 import { SETTINGS } from './settings.ts';
 import { ledgerKey, type Storage } from './storage.ts';
-import { value } from './values.ts';
+import { read, value } from './values.ts';
+
+const MAX_SIGNATURES = 20;
+
+/** Whether an account's signers reach its medium threshold over a payload. @throws HostError if not */
+function authenticateAccount(storage: Storage, id: AccountId, payload: Buffer, signature: xdr.ScVal): void {
+  const refuse = (message: string) => contractError(CONTRACT_ERRORS.authentication, message);
+  const signatures = read.vec(signature);
+  if (signatures.length > MAX_SIGNATURES) throw refuse('too many account signers');
+  if (signatures.length === 0) throw refuse('no account signatures found');
+  const account = storage.get(ledgerKey.account(id)) as AccountEntry | undefined;
+  if (account === undefined) throw contractError(CONTRACT_ERRORS.accountMissing, 'account entry is missing');
+  let previous: Buffer | undefined;
+  let weight = 0;
+  for (const one of signatures) {
+    const key = Buffer.from(read.bytes(read.field(one, 'public_key')));
+    if (previous !== undefined && Buffer.compare(previous, key) >= 0) throw refuse('public keys are not ordered');
+    previous = key;
+    if (!verifyEd25519(key, payload, read.bytes(read.field(one, 'signature')))) {
+      throw hostError('Crypto', 'InvalidInput', 'failed ED25519 verification');
+    }
+    const own = weightOf(account, key);
+    if (own === 0) throw refuse('signer does not belong to account');
+    weight += own;
+  }
+  if (weight < account.thresholds.medium) throw refuse('signature weight is lower than threshold');
+}
+
+function weightOf(account: AccountEntry, key: Buffer): number {
+  if (StrKey.encodeEd25519PublicKey(key) === account.id) return account.thresholds.master;
+  const name = masterKeyOf(StrKey.encodeEd25519PublicKey(key)).toXdr('base64');
+  return account.signers.find((signer) => signer.key === name)?.weight ?? 0;
+}
 
 /** Assumed instruction costs: to start, to call, and to access the ledger. */
 const COSTS = { start: 1_000_000, call: 500_000, reach: 50_000 } as const;

@@ -1,13 +1,53 @@
 import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts';
 import { type CallFaults, type FaultNature, type FaultRates, ratesFor } from '../../../support/faults/faults.ts';
+import { seededRandom } from '../../../support/seeded.ts';
 import { describeCounts } from '../report.ts';
 import type { NodeEndpoint, Shown } from './chain.ts';
 import { Cluster } from './cluster.ts';
 import type { Job } from './jobs.ts';
-import { type Lagging, startLagging } from './lagging.ts';
+import { pass } from './pass.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { Workload } from './workload.ts';
 import { openWorld, type World } from './world.ts';
+
+/** How often the lag of each node changes. */
+const LAG_MS = 1_000;
+
+/** Nodes that fall behind and catch up. */
+interface Lagging {
+  /** How often a node was set behind. */
+  readonly times: number;
+  /** Resolves when all nodes have caught up. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Sets nodes behind by random shares, at regular intervals. @param mayLag whether a node may be behind now */
+function startLagging(nodes: readonly NodeEndpoint[], seed: number, mayLag: (index: number) => boolean): Lagging {
+  const stopped = new AbortController();
+  const random = seededRandom(seed, 'lagging');
+  let times = 0;
+  const each = async (shareOf: (index: number) => number) => {
+    for (const [index, node] of nodes.entries()) {
+      const share = shareOf(index);
+      if (share > 0 && node.setBehind !== undefined) times += 1;
+      await node.setBehind?.(share);
+    }
+  };
+  const go = async () => {
+    while (await pass(LAG_MS, stopped.signal)) await each((index) => (mayLag(index) ? random() : 0));
+    await each(() => 0);
+  };
+  const going = go();
+  return {
+    get times() {
+      return times;
+    },
+    async stop() {
+      stopped.abort();
+      await going;
+    },
+  };
+}
 
 /**
  * `trouble`: every endpoint has a bad connection, but its answers are true. In each mode an endpoint sometimes answers
