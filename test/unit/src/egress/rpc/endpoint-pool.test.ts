@@ -97,6 +97,22 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
   t.same(order(), ['b', 'a']);
 });
 
+t.test('of two pauses the longer one holds, whichever was asked for last', async (t) => {
+  const { pool, clock, endpoint } = poolOf({ a: 100, b: 100 });
+  const a = endpoint('a');
+  for (const [ms, wait] of [
+    [2_000, 2_000],
+    [500, 2_000],
+    [3_000, 3_000],
+  ] as const) {
+    pool.hold(a, ms);
+    t.equal(pool.waitMs(a), wait);
+  }
+  for (const ms of [4_000, 500]) pool.exclude(a, ms, 'other chain');
+  clock.time = 3_999;
+  t.equal(pool.stateOf(a), 'unfit');
+});
+
 t.test('one that says it is asked too much is left alone, the longer the oftener it says so in a row', async (t) => {
   const { pool, clock, endpoint, news } = poolOf({ a: 100 });
   const a = endpoint('a');
