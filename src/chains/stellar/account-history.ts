@@ -22,9 +22,9 @@ const PATIENCE = { withinMs: 180_000 };
  * for a swap: after the first, nothing is left for a second.
  */
 export function contentOf({ request }: Pick<Transaction, 'request'>, account: Account): string | null {
-  const asked = readRequest(request);
-  if ('inner' in asked || 'swap' in asked) return null;
-  return textOf(draftOf(asked, account.address));
+  const parsed = readRequest(request);
+  if ('inner' in parsed || 'swap' in parsed) return null;
+  return textOf(draftOf(parsed, account.address));
 }
 
 function textOf({ operations, memo }: { operations: readonly xdr.Operation[]; memo: xdr.Memo }): string {

@@ -2,12 +2,12 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { type OfferMethod, offerBytes } from '../offering.ts';
-import { broadcastFailure, isTaken, refusalIn } from './errors.ts';
+import { broadcastFailure, isAccepted, refusalIn } from './errors.ts';
 
 const taking: OfferMethod = {
   method: 'sendTransaction',
   params: ({ raw }) => ({ transaction: raw }),
-  isOurs: (answer, { hash }) => isTaken(answer, hash),
+  isOurs: (answer, { hash }) => isAccepted(answer, hash),
   failure: broadcastFailure,
   refusal: (answer, { hash }) => refusalIn(answer, hash),
 };

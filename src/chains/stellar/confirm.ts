@@ -7,19 +7,19 @@ import { answersInTime, isCorroborated, type Opinion, proofOf } from '../quorum.
 import { failureReason, isSuccess, resultIn } from './errors.ts';
 import { hashOf } from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
-import { accountAt, type Landed, type Lookup, lookUp } from './provider.ts';
+import { accountAt, type Inclusion, type Lookup, lookUp } from './provider.ts';
 import { readFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
 
 const OPEN: Observation = { kind: 'open' };
 
 /** An attempt that is looked for on the chain. */
-interface Sought {
+interface PreparedAttempt {
   attempt: Attempt;
   fields: StellarFields;
 }
 
 /** What one node shows of an attempt. */
-interface Sight extends Lookup {
+interface NodeView extends Lookup {
   /** The last used sequence of the account whose sequence the attempt uses; null where the node has no such account. */
   used: bigint | null;
   /** The ledger in which that was used, or a later one. */
@@ -28,7 +28,7 @@ interface Sight extends Lookup {
   isForeign: boolean;
 }
 
-type Sights = ReadonlyMap<string, Sight>;
+type NodeViews = ReadonlyMap<string, NodeView>;
 
 /**
  * Observes each transaction on one node's chain. A transaction in a ledger is final, unless another endpoint denies it.
@@ -36,20 +36,20 @@ type Sights = ReadonlyMap<string, Sight>;
  * there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
-  const sought = entries.map(({ attempts }) => attempts.map(seek));
-  const all = sought.flat();
+  const prepared = entries.map(({ attempts }) => attempts.map(preparedAttempt));
+  const all = prepared.flat();
   if (all.length === 0) return entries.map(() => OPEN);
   return rpc.onOne(async (read) => {
-    const sights = await sightsOf(read, all);
-    const claims = all.filter((one) => opinionOn(one, sights) !== 'none' || sights.get(one.attempt.hash)?.landed);
+    const views = await viewsOf(read, all);
+    const claims = all.filter((one) => opinionOn(one, views) !== 'none' || views.get(one.attempt.hash)?.inclusion);
     const others =
-      claims.length === 0 ? [] : await answersInTime(rpc.onOthers(read, (other) => sightsOf(other, claims)));
-    const judge = { sights, others, isAlone: rpc.endpointCount < 2 };
-    return sought.map((attempts) => observationOf(attempts, judge));
+      claims.length === 0 ? [] : await answersInTime(rpc.onOthers(read, (other) => viewsOf(other, claims)));
+    const evidence = { views, others, isAlone: rpc.endpointCount < 2 };
+    return prepared.map((attempts) => observationOf(attempts, evidence));
   });
 }
 
-function seek(attempt: Attempt): Sought {
+function preparedAttempt(attempt: Attempt): PreparedAttempt {
   const fields = readFields(attempt.fields);
   if (fields === undefined) throw new TypeError('a signed attempt was prepared');
   return { attempt, fields };
@@ -59,18 +59,18 @@ function seek(attempt: Attempt): Sought {
  * Reads the accounts first, and the history after them. So a transaction that used a sequence by then is in the
  * history.
  */
-async function sightsOf(read: ReadOne, sought: readonly Sought[]): Promise<Sights> {
-  const sources = [...new Set(sought.map(({ attempt, fields }) => sequenceUsed(fields, attempt.anchor).source))];
+async function viewsOf(read: ReadOne, prepared: readonly PreparedAttempt[]): Promise<NodeViews> {
+  const sources = [...new Set(prepared.map(({ attempt, fields }) => sequenceUsed(fields, attempt.anchor).source))];
   const accounts = new Map(
     await Promise.all(sources.map(async (source) => [source, await accountAt(read, source)] as const)),
   );
-  const sights = sought.map(async ({ attempt: { hash, anchor }, fields }): Promise<[string, Sight]> => {
+  const views = prepared.map(async ({ attempt: { hash, anchor }, fields }): Promise<[string, NodeView]> => {
     const { account = null, ledger = 0n } = accounts.get(sequenceUsed(fields, anchor).source) ?? {};
     const { lookup, isForeign } = await findEither(read, hash, fields.inner?.hash);
     refuseEarlier(lookup, ledger);
     return [hash, { ...lookup, used: account?.sequence ?? null, usedIn: account?.usedIn ?? ledger, isForeign }];
   });
-  return new Map(await Promise.all(sights));
+  return new Map(await Promise.all(views));
 }
 
 /**
@@ -84,12 +84,12 @@ async function findEither(
   inner: string | undefined,
 ): Promise<{ lookup: Lookup; isForeign: boolean }> {
   const own = await lookUp(read, hash);
-  if (own.landed !== null || inner === undefined) return { lookup: own, isForeign: false };
+  if (own.inclusion !== null || inner === undefined) return { lookup: own, isForeign: false };
   const within = await lookUp(read, inner);
-  if (within.landed === null) return { lookup: within, isForeign: true };
+  if (within.inclusion === null) return { lookup: within, isForeign: true };
   const again = await lookUp(read, hash);
-  refuseEarlier(again, within.landed.ledger);
-  return again.landed === null ? { lookup: within, isForeign: true } : { lookup: again, isForeign: false };
+  refuseEarlier(again, within.inclusion.ledger);
+  return again.inclusion === null ? { lookup: within, isForeign: true } : { lookup: again, isForeign: false };
 }
 
 /** Checks that the history reaches a ledger. Behind a gateway each call may reach another node. */
@@ -99,13 +99,13 @@ function refuseEarlier({ latest }: Lookup, ledger: bigint): void {
 }
 
 /** A node's opinion on the claim that an attempt is dead. */
-function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
-  const sight = sights.get(attempt.hash);
-  if (sight === undefined) return 'none';
-  if (sight.landed !== null) return 'other';
-  const isForgotten = sight.oldest > amountOf(fields.ledger) + 1n;
-  const isTaken = isUsed(attempt, fields, sight) && isSearched(sight);
-  return !isForgotten && (isLate(fields, sight) || isTaken) ? 'same' : 'none';
+function opinionOn({ attempt, fields }: PreparedAttempt, views: NodeViews): Opinion {
+  const view = views.get(attempt.hash);
+  if (view === undefined) return 'none';
+  if (view.inclusion !== null) return 'other';
+  const isForgotten = view.oldest > amountOf(fields.ledger) + 1n;
+  const isTaken = isUsed(attempt, fields, view) && isSearched(view);
+  return !isForgotten && (isLate(fields, view) || isTaken) ? 'same' : 'none';
 }
 
 /**
@@ -113,42 +113,42 @@ function opinionOn({ attempt, fields }: Sought, sights: Sights): Opinion {
  * name their latest ledger after it (stellar-rpc pull request 619), so the last ledger that an answer names may not
  * have been searched.
  */
-function isSearched({ latest, usedIn }: Sight): boolean {
+function isSearched({ latest, usedIn }: NodeView): boolean {
   return latest > usedIn;
 }
 
 /** Whether the attempt's time is over. A ledger that closes in the last second still takes it. */
-function isLate({ max_time: end }: StellarFields, { closedAt }: Sight): boolean {
+function isLate({ max_time: end }: StellarFields, { closedAt }: NodeView): boolean {
   return amountOf(end) !== 0n && closedAt > amountOf(end);
 }
 
-function isUsed({ anchor }: Attempt, fields: StellarFields, { used }: Sight): boolean {
+function isUsed({ anchor }: Attempt, fields: StellarFields, { used }: NodeView): boolean {
   return used !== null && used >= sequenceUsed(fields, anchor).sequence;
 }
 
-interface Judge {
-  sights: Sights;
-  others: readonly Sights[];
+interface Evidence {
+  views: NodeViews;
+  others: readonly NodeViews[];
   isAlone: boolean;
 }
 
-function observationOf(sought: readonly Sought[], judge: Judge): Observation {
-  const { sights, others, isAlone } = judge;
-  const landed = sought.filter(({ attempt }) => sights.get(attempt.hash)?.landed);
-  const isOurs = ({ attempt }: Sought) => sights.get(attempt.hash)?.isForeign === false;
-  const found = landed.find(isOurs) ?? landed.at(-1);
-  const sight = found && sights.get(found.attempt.hash);
-  if (found !== undefined && sight?.landed) return included(found, { ...sight, landed: sight.landed }, judge);
-  const isProved = (one: Sought) => {
-    const opinions = [sights, ...others].map((told) => opinionOn(one, told));
+function observationOf(prepared: readonly PreparedAttempt[], evidence: Evidence): Observation {
+  const { views, others, isAlone } = evidence;
+  const onChain = prepared.filter(({ attempt }) => views.get(attempt.hash)?.inclusion);
+  const isOurs = ({ attempt }: PreparedAttempt) => views.get(attempt.hash)?.isForeign === false;
+  const found = onChain.find(isOurs) ?? onChain.at(-1);
+  const view = found && views.get(found.attempt.hash);
+  if (found !== undefined && view?.inclusion) return included(found, { ...view, inclusion: view.inclusion }, evidence);
+  const isProved = (one: PreparedAttempt) => {
+    const opinions = [views, ...others].map((seen) => opinionOn(one, seen));
     return isAlone ? opinions.includes('same') : proofOf(opinions) === 'shown';
   };
-  const living = new Set(livingOf(sought.map(({ attempt }) => attempt)));
-  const died = sought.filter((one) => living.has(one.attempt) && isProved(one));
+  const living = new Set(livingOf(prepared.map(({ attempt }) => attempt)));
+  const died = prepared.filter((one) => living.has(one.attempt) && isProved(one));
   if (died.length === 0) return OPEN;
   const taken = died.find(({ attempt, fields }) => {
-    const sight = sights.get(attempt.hash);
-    return sight !== undefined && isUsed(attempt, fields, sight);
+    const view = views.get(attempt.hash);
+    return view !== undefined && isUsed(attempt, fields, view);
   });
   if (died.length < living.size || taken === undefined) {
     return { kind: 'open', dead: died.map(({ attempt }) => attempt.ordinal) };
@@ -162,19 +162,19 @@ function observationOf(sought: readonly Sought[], judge: Judge): Observation {
 }
 
 function included(
-  one: Sought,
-  { landed, isForeign }: Sight & { landed: Landed },
-  { others, isAlone }: Judge,
+  one: PreparedAttempt,
+  { inclusion, isForeign }: NodeView & { inclusion: Inclusion },
+  { others, isAlone }: Evidence,
 ): Observation {
   const { attempt, fields } = one;
-  const { ledger, succeeded, result, meta, events } = landed;
-  const opinions = others.map((told): Opinion => {
-    const sight = told.get(attempt.hash);
-    if (sight === undefined) return 'none';
-    if (sight.landed !== null) {
-      return sight.landed.ledger === ledger && sight.landed.succeeded === succeeded ? 'same' : 'other';
+  const { ledger, succeeded, result, meta, events } = inclusion;
+  const opinions = others.map((seen): Opinion => {
+    const view = seen.get(attempt.hash);
+    if (view === undefined) return 'none';
+    if (view.inclusion !== null) {
+      return view.inclusion.ledger === ledger && view.inclusion.succeeded === succeeded ? 'same' : 'other';
     }
-    return sight.oldest <= ledger && ledger <= sight.latest ? 'other' : 'none';
+    return view.oldest <= ledger && ledger <= view.latest ? 'other' : 'none';
   });
   // Where another envelope than ours landed, somebody else has paid the fee.
   const charged = isForeign ? 0n : result === undefined ? undefined : resultIn(result)?.feeCharged;
@@ -193,28 +193,28 @@ function included(
     kind: 'included',
     hash: attempt.hash,
     succeeded,
-    final: isHeld(one, landed, { opinions, isAlone }),
+    final: isFinal(one, inclusion, { opinions, isAlone }),
     reason,
     fields: { ...fields, receipt },
   };
 }
 
 /** Whether the inclusion is final. Where no other endpoint can tell, the node has to show the transaction itself. */
-function isHeld(
-  { attempt, fields }: Sought,
-  landed: Landed,
+function isFinal(
+  { attempt, fields }: PreparedAttempt,
+  inclusion: Inclusion,
   { opinions, isAlone }: { opinions: readonly Opinion[]; isAlone: boolean },
 ): boolean {
   if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isCorroborated(opinions);
   const hashes = [attempt.hash, ...(fields.inner === undefined ? [] : [fields.inner.hash])];
-  return hashes.some((hash) => isEvidenced(landed, hash, fields.passphrase));
+  return hashes.some((hash) => isEvidenced(inclusion, hash, fields.passphrase));
 }
 
 /**
  * Whether a node shows the transaction itself: its envelope has the hash, and its result agrees with the status. A text
  * that cannot be read, as of a newer protocol, is no evidence.
  */
-export function isEvidenced({ envelope, result, succeeded }: Landed, hash: string, passphrase: string): boolean {
+export function isEvidenced({ envelope, result, succeeded }: Inclusion, hash: string, passphrase: string): boolean {
   return hasHash(envelope, hash, passphrase) && isSuccess(result) === succeeded;
 }
 
@@ -238,8 +238,8 @@ const LONGEST = 64 * 1024;
 export function returnValueIn(meta: string): string | undefined {
   try {
     const read = xdr.TransactionMeta.fromXdr(meta, 'base64');
-    const told = read.type === 'v4' ? read.v4.sorobanMeta : read.type === 'v3' ? read.v3.sorobanMeta : null;
-    const value = told?.returnValue?.toXdr('base64');
+    const soroban = read.type === 'v4' ? read.v4.sorobanMeta : read.type === 'v3' ? read.v3.sorobanMeta : null;
+    const value = soroban?.returnValue?.toXdr('base64');
     return value === undefined || value.length > LONGEST ? undefined : value;
   } catch {
     // The meta is of a newer protocol.

@@ -46,7 +46,7 @@ function refusalOf(result: xdr.TransactionResult): string {
 }
 
 /** Whether an answer to `sendTransaction` says that the node has these very bytes. */
-export function isTaken(answer: Json, hash: string): boolean {
+export function isAccepted(answer: Json, hash: string): boolean {
   if (!isObject(answer) || answer['hash'] !== hash) return false;
   return answer['status'] === 'PENDING' || answer['status'] === 'DUPLICATE';
 }
@@ -119,10 +119,10 @@ const MAX_MESSAGE = 200;
  */
 export function contractErrorIn(events: readonly string[]): string | undefined {
   for (const text of events) {
-    const told = valuesIn(text);
-    const error = told.find((value) => value.type === 'scvError');
+    const values = valuesIn(text);
+    const error = values.find((value) => value.type === 'scvError');
     if (error?.type !== 'scvError') continue;
-    const message = told.map(textIn).find((one) => one !== undefined && one !== 'error');
+    const message = values.map(textIn).find((one) => one !== undefined && one !== 'error');
     const shown = message === undefined ? '' : ` message=${JSON.stringify(printable(message, MAX_MESSAGE))}`;
     return `contract_error=${errorName(error.error)}${shown}`;
   }

@@ -169,17 +169,17 @@ function createStellarClient(
     },
     prepare: (transaction, account, lane) =>
       guarded(async () => {
-        const [side, asked] = [sideFor(transaction), readRequest(transaction.request)];
-        if ('swap' in asked) {
-          return prepareSwap(side, exchanges, { transaction, asset: asked.swap.asset }, account, lane);
+        const [side, parsed] = [sideFor(transaction), readRequest(transaction.request)];
+        if ('swap' in parsed) {
+          return prepareSwap(side, exchanges, { transaction, asset: parsed.swap.asset }, account, lane);
         }
         // Checked again here: several requests can be accepted before the first one is in a ledger.
-        const held = 'transaction' in asked ? await side.onOne((read) => heldFault(read, asked, account)) : undefined;
+        const held = 'transaction' in parsed ? await side.onOne((read) => heldFault(read, parsed, account)) : undefined;
         if (held !== undefined) return { kind: 'refused', reason: held };
         const prepared = await prepare(side, transaction, account, lane);
-        if (!('forward' in asked)) return prepared;
+        if (!('forward' in parsed)) return prepared;
         const market = forwardsOn(chainOfLane(transaction.lane));
-        return side.onOne((read) => withinPayment(read, prepared, asked, account.policies, market));
+        return side.onOne((read) => withinPayment(read, prepared, parsed, account.policies, market));
       }),
     sign: signTransaction,
     broadcast: async (attempts) => {

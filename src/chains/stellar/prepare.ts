@@ -29,29 +29,29 @@ export async function prepare(
   const request = readRequest(transaction.request);
   if ('swap' in request) throw new TypeError('what a swap does is decided elsewhere');
   const { minBalance } = readPolicy(account.policies);
-  const asked = { latest: await newestLedger(rpc), transaction, account, committed: lane.committed, minBalance };
+  const context = { latest: await newestLedger(rpc), transaction, account, committed: lane.committed, minBalance };
   return 'inner' in request
-    ? prepareFeeBump(rpc, request, asked)
-    : prepareDraft(rpc, draftOf(request, account.address), asked);
+    ? prepareFeeBump(rpc, request, context)
+    : prepareDraft(rpc, draftOf(request, account.address), context);
 }
 
 /**
  * Decides by one endpoint, and asks the others where that endpoint does not let the transaction pass. Each of the
  * others goes by its own ledger where that is older: one endpoint may have told all of them of a later ledger.
  */
-async function decidedBy(
+async function withSecondOpinion(
   rpc: RpcClient,
-  asked: AskedDraft,
-  prepareOn: (asked: Asked) => Promise<Preparation>,
+  context: DraftContext,
+  prepareOn: (context: NodeContext) => Promise<Preparation>,
 ): Promise<Preparation> {
-  const decided = await rpc.onOne((read) => prepareOn({ read, ...asked }));
+  const decided = await rpc.onOne((read) => prepareOn({ read, ...context }));
   return confirmRefusal(decided, rpc, async (read) => {
     const own = await latestLedger(read);
     const latest = {
-      ...(own.closedAt < asked.latest.closedAt ? own : asked.latest),
-      baseReserve: asked.latest.baseReserve,
+      ...(own.closedAt < context.latest.closedAt ? own : context.latest),
+      baseReserve: context.latest.baseReserve,
     };
-    return prepareOn({ read, ...asked, latest });
+    return prepareOn({ read, ...context, latest });
   });
 }
 
@@ -60,15 +60,15 @@ async function decidedBy(
  * transaction that is valid for too long holds up the account.
  */
 export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
-  const told = rpc.endpointCount < 2 ? [] : await answersInTime(rpc.onAll(latestLedger));
-  const middle = middleBy(told, 'lower', ({ closedAt }) => BigInt(closedAt));
+  const answers = rpc.endpointCount < 2 ? [] : await answersInTime(rpc.onAll(latestLedger));
+  const middle = middleBy(answers, 'lower', ({ closedAt }) => BigInt(closedAt));
   if (middle === undefined) return rpc.onOne(latestLedger);
-  const reserves = told.map(({ baseReserve }) => baseReserve);
+  const reserves = answers.map(({ baseReserve }) => baseReserve);
   return { ...middle, baseReserve: middleOf(reserves, 'lower') ?? middle.baseReserve };
 }
 
 /** What preparing a transaction of the account needs. */
-interface AskedDraft {
+interface DraftContext {
   latest: LatestLedger;
   transaction: Transaction;
   account: Account;
@@ -78,29 +78,29 @@ interface AskedDraft {
 }
 
 /** The same, with the node that is asked. */
-interface Asked extends AskedDraft {
+interface NodeContext extends DraftContext {
   read: ReadOne;
 }
 
 /** {@link prepare} for a draft whose operations are known already, as those of a swap. */
-export async function prepareDraft(rpc: RpcClient, draft: Draft, asked: AskedDraft): Promise<Preparation> {
-  const cap = capOf(readPolicy(asked.account.policies));
+export async function prepareDraft(rpc: RpcClient, draft: Draft, context: DraftContext): Promise<Preparation> {
+  const cap = feeCapOf(readPolicy(context.account.policies));
   // This check needs no endpoint, so no second endpoint has to confirm it.
   if (BASE_FEE * BigInt(draft.operations.length) > cap) {
     return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
   }
-  return decidedBy(rpc, asked, (one) => prepareOwn(draft, one));
+  return withSecondOpinion(rpc, context, (one) => prepareOwn(draft, one));
 }
 
-function capOf({ maxFee }: StellarPolicy): bigint {
+function feeCapOf({ maxFee }: StellarPolicy): bigint {
   return maxFee ?? USUAL_CAP;
 }
 
-async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
-  const { read, latest, transaction, account } = asked;
+async function prepareOwn(draft: Draft, context: NodeContext): Promise<Preparation> {
+  const { read, latest, transaction, account } = context;
   const { policies } = account;
   const policy = readPolicy(policies);
-  const cap = capOf(policy);
+  const cap = feeCapOf(policy);
   const maxTime = endOf(draft, latest, policy, transaction.validUntil);
   if (maxTime === undefined) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   const early = startFault(draft, latest);
@@ -121,8 +121,8 @@ async function prepareOwn(draft: Draft, asked: Asked): Promise<Preparation> {
   const own = policy.maxFee !== null && draft.bid > most ? most : draft.bid;
   const fee = resources + (own > wanted ? own : wanted);
   const contract = needs === undefined ? {} : { contract: needs.fields };
-  const fields = { ...fieldsFor(asked, fee, BigInt(maxTime)), ...contract };
-  return billed(asked, fields, fee + lumensOf(draft, fields), draft);
+  const fields = { ...fieldsFor(context, fee, BigInt(maxTime)), ...contract };
+  return checkFunds(context, fields, fee + lumensOf(draft, fields), draft);
 }
 
 /**
@@ -153,35 +153,35 @@ function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestL
 }
 
 /** Prepares a fee bump. The client has signed everything but the fee. */
-async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, asked: AskedDraft): Promise<Preparation> {
-  const { maxFee } = readPolicy(asked.account.policies);
+async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, context: DraftContext): Promise<Preparation> {
+  const { maxFee } = readPolicy(context.account.policies);
   // This check needs no endpoint either.
   if (maxFee !== null && amountOf(request.max_fee) > maxFee) {
     return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
   }
-  return decidedBy(rpc, asked, (one) => feeBump(request, one));
+  return withSecondOpinion(rpc, context, (one) => feeBump(request, one));
 }
 
-async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, asked: Asked): Promise<Preparation> {
-  const { latest, transaction } = asked;
+async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, context: NodeContext): Promise<Preparation> {
+  const { latest, transaction } = context;
   const fee = amountOf(bid);
   const { transaction: within } = readEnvelope(inner);
   const { maxTime } = boundsOf(within);
   const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
   const isLate = maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n;
   // It may be in a ledger already, brought there by its client or before the database was put back.
-  if (isLate && (await lookUp(asked.read, hash)).landed === null) {
+  if (isLate && (await lookUp(context.read, hash)).inclusion === null) {
     return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   }
   const source = accountOf(within.sourceAccount);
   const { seqNum: sequence } = within;
-  const fields = { ...fieldsFor(asked, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
+  const fields = { ...fieldsFor(context, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
   const taken = own === undefined ? 0n : totalLumensOutflow(within, own, fields.passphrase);
-  const billing = await billed(asked, fields, fee + taken, within);
+  const billing = await checkFunds(context, fields, fee + taken, within);
   return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
 }
 
-function fieldsFor({ transaction, account, latest }: Asked, fee: bigint, maxTime: bigint): StellarFields {
+function fieldsFor({ transaction, account, latest }: NodeContext, fee: bigint, maxTime: bigint): StellarFields {
   return {
     passphrase: chainOfLane(transaction.lane),
     source: account.address,
@@ -192,15 +192,15 @@ function fieldsFor({ transaction, account, latest }: Asked, fee: bigint, maxTime
 }
 
 /** Ready where the account can pay the cost, and no receiver asks for a memo that is missing; otherwise parked or refused. */
-async function billed(
-  { read, account, latest, committed, minBalance }: Asked,
+async function checkFunds(
+  { read, account, latest, committed, minBalance }: NodeContext,
   fields: StellarFields,
   cost: bigint,
   paying: Paying,
 ): Promise<Preparation> {
   const { address } = account;
-  const { account: payer, memoWantedBy } = await payerAt(read, address, paying);
-  if (memoWantedBy !== undefined) return { kind: 'refused', reason: memoFault(memoWantedBy) };
+  const { account: payer, memoRequiredBy } = await payerAt(read, address, paying);
+  if (memoRequiredBy !== undefined) return { kind: 'refused', reason: memoFault(memoRequiredBy) };
   if (payer === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
   const short = shortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });
   return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);
@@ -212,14 +212,14 @@ async function billed(
 export function costOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
   const known = readFields(fields);
   if (known === undefined) return 0n;
-  const asked = readRequest(request);
-  return amountOf(known.fee) + takenBy(asked, known);
+  const parsed = readRequest(request);
+  return amountOf(known.fee) + requestOutflow(parsed, known);
 }
 
-function takenBy(asked: StellarRequest, known: StellarFields): bigint {
-  if (!('inner' in asked)) return lumensOf(preparedDraft(asked, known), known);
-  if (asked.own === undefined) return 0n;
-  return totalLumensOutflow(readEnvelope(asked.inner).transaction, asked.own, known.passphrase);
+function requestOutflow(parsed: StellarRequest, known: StellarFields): bigint {
+  if (!('inner' in parsed)) return lumensOf(preparedDraft(parsed, known), known);
+  if (parsed.own === undefined) return 0n;
+  return totalLumensOutflow(readEnvelope(parsed.inner).transaction, parsed.own, known.passphrase);
 }
 
 /** The most that an own transaction takes from the account beside its fee. */

@@ -31,18 +31,18 @@ export interface LatestLedger {
 const USUAL_RESERVE = 5_000_000n;
 
 export async function latestLedger(read: ReadOne): Promise<LatestLedger> {
-  const told = await read('getLatestLedger', null, (answer) => {
+  const reply = await read('getLatestLedger', null, (answer) => {
     const { sequence, closeTime, headerXdr } = object(answer);
     const moment = { sequence: integer(sequence), baseReserve: reserveIn(headerXdr) };
     return { ...moment, closedAt: closeTime === undefined ? null : secondsIn(closeTime) };
   });
-  if (told.closedAt !== null) return { ...told, closedAt: told.closedAt };
+  if (reply.closedAt !== null) return { ...reply, closedAt: reply.closedAt };
   // stellar-rpc before version 25 tells the close time only beside other answers. No transaction has this hash.
   const moment = await read('getTransaction', { hash: '00'.repeat(32) }, (answer) => {
     const { latestLedger: sequence, latestLedgerCloseTime: closeTime } = object(answer);
     return { sequence: integer(sequence), closedAt: secondsIn(closeTime) };
   });
-  return { ...moment, baseReserve: told.baseReserve };
+  return { ...moment, baseReserve: reply.baseReserve };
 }
 
 /** Unix seconds in milliseconds. */
@@ -98,7 +98,7 @@ export function payerAt(
   read: ReadOne,
   address: string,
   paying: Paying,
-): Promise<{ account: LedgerAccount | null; memoWantedBy: string | undefined }> {
+): Promise<{ account: LedgerAccount | null; memoRequiredBy: string | undefined }> {
   const key = accountKey(address);
   const receivers = memoKeys(paying, address);
   return read('getLedgerEntries', { keys: [key, ...receivers.keys()] }, (answer) => {
@@ -108,7 +108,7 @@ export function payerAt(
       const data = found.get(one);
       return data !== undefined && asksForMemo(data);
     });
-    return { account: account === undefined ? null : accountIn(account), memoWantedBy: wanting?.[1] };
+    return { account: account === undefined ? null : accountIn(account), memoRequiredBy: wanting?.[1] };
   });
 }
 
@@ -216,17 +216,17 @@ function instanceIn(data: xdr.LedgerEntryData): xdr.ScContractInstance {
  * does not tell. Operations of contracts have places of their own.
  */
 export async function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
-  const told = await figureOrNothing(read, {
+  const reply = await figureOrNothing(read, {
     method: 'getFeeStats',
     params: null,
     parse: (answer) => integer(object(object(answer)[kind])['p90']),
     cost: `Transactions bid the base fee of ${BASE_FEE} stroops at first`,
   });
-  return told ?? BASE_FEE;
+  return reply ?? BASE_FEE;
 }
 
 /** What a node tells of a transaction that is in a ledger. The base64 texts may be of a newer protocol. */
-export interface Landed {
+export interface Inclusion {
   ledger: bigint;
   succeeded: boolean;
   result: string | undefined;
@@ -245,37 +245,37 @@ export interface Lookup {
   oldest: bigint;
   /** When the newest ledger closed, in Unix seconds. */
   closedAt: bigint;
-  landed: Landed | null;
+  inclusion: Inclusion | null;
 }
 
 export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
   return read('getTransaction', { hash }, (answer) => {
-    const told = object(answer);
+    const reply = object(answer);
     return {
-      latest: integer(told['latestLedger']),
-      oldest: integer(told['oldestLedger']),
-      closedAt: integer(told['latestLedgerCloseTime']),
-      landed: landedIn(told),
+      latest: integer(reply['latestLedger']),
+      oldest: integer(reply['oldestLedger']),
+      closedAt: integer(reply['latestLedgerCloseTime']),
+      inclusion: inclusionIn(reply),
     };
   });
 }
 
-function landedIn(told: JsonObject): Landed | null {
-  const { status, ledger, diagnosticEventsXdr: events } = told;
+function inclusionIn(reply: JsonObject): Inclusion | null {
+  const { status, ledger, diagnosticEventsXdr: events } = reply;
   if (status === 'NOT_FOUND') return null;
   if (status !== 'SUCCESS' && status !== 'FAILED') throw new TypeError('not a status');
   // The transaction counts as landed even where a newer protocol makes the rest unreadable.
   const texts = Array.isArray(events) ? events.filter((event) => typeof event === 'string') : [];
-  const landed: Landed = {
+  const inclusion: Inclusion = {
     ledger: integer(ledger),
     succeeded: status === 'SUCCESS',
-    result: textIn(told['resultXdr']),
-    envelope: textIn(told['envelopeXdr']),
-    meta: textIn(told['resultMetaXdr']),
+    result: textIn(reply['resultXdr']),
+    envelope: textIn(reply['envelopeXdr']),
+    meta: textIn(reply['resultMetaXdr']),
     events: texts,
   };
-  if (isSuccess(landed.result) === !landed.succeeded) throw new TypeError('a status that the result contradicts');
-  return landed;
+  if (isSuccess(inclusion.result) === !inclusion.succeeded) throw new TypeError('a status that the result contradicts');
+  return inclusion;
 }
 
 /** When a ledger closed, in milliseconds since the epoch. */
@@ -309,14 +309,14 @@ export function transactionsFrom(
     'getTransactions',
     params,
     (answer) => {
-      const told = object(answer);
+      const reply = object(answer);
       return {
-        transactions: array(told['transactions'])
+        transactions: array(reply['transactions'])
           .map(object)
           .map(({ envelopeXdr, ledger }) => ({ envelope: string(envelopeXdr), ledger: integer(ledger) })),
-        oldest: integer(told['oldestLedger']),
-        oldestClosedAt: Number(integer(told['oldestLedgerCloseTimestamp'])) * 1_000,
-        cursor: string(told['cursor']),
+        oldest: integer(reply['oldestLedger']),
+        oldestClosedAt: Number(integer(reply['oldestLedgerCloseTimestamp'])) * 1_000,
+        cursor: string(reply['cursor']),
       };
     },
     { isLong: true },
@@ -326,9 +326,9 @@ export function transactionsFrom(
 const textIn = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function passphrase(answer: Json): string {
-  const { passphrase: told } = object(answer);
-  if (typeof told !== 'string' || told === '') throw new TypeError('not a passphrase');
-  return told;
+  const { passphrase: reply } = object(answer);
+  if (typeof reply !== 'string' || reply === '') throw new TypeError('not a passphrase');
+  return reply;
 }
 
 /** Ledgers come as numbers, times and amounts as texts. */

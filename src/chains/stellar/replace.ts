@@ -60,11 +60,11 @@ async function prepareBump(
   const known = knownOf(latest);
   if (latest === undefined || known === undefined) throw new TypeError('a signed attempt was prepared');
   const { request } = latest;
-  const asked = readRequest(request);
-  if ('inner' in asked) throw new TypeError('what a client has signed has no other price');
-  const draft = preparedDraft(asked, known);
+  const parsed = readRequest(request);
+  if ('inner' in parsed) throw new TypeError('what a client has signed has no other price');
+  const draft = preparedDraft(parsed, known);
   const { maxFee, minBalance: kept } = readPolicy(account.policies);
-  const minBalance = 'swap' in asked ? 0n : kept;
+  const minBalance = 'swap' in parsed ? 0n : kept;
   const resources = resourcesOf(known);
   const most = mostOf(known, maxFee);
   const before = amountOf(known.fee) - resources;
@@ -74,8 +74,8 @@ async function prepareBump(
       accountAt(read, account.address),
       latestLedger(read),
     ]);
-    const wanted = resources + larger(2n * before, bidFor(draft.operations.length, usual, most));
-    const fee = wanted < most ? wanted : most;
+    const bid = resources + larger(2n * before, bidFor(draft.operations.length, usual, most));
+    const fee = bid < most ? bid : most;
     if (fee <= amountOf(known.fee)) return { kind: 'parked', cause: 'price', reason: `Max fee exceeded: ${most}` };
     const fields: StellarFields = { ...known, fee: jsonAmount(fee) };
     const cost = costOf({ request, fields });

@@ -6,7 +6,7 @@ import type { Account, ParsedRequest } from '../chain-client.ts';
 import { readForm, readValidUntil, validUntilPast } from '../request-form.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { BASE_FEE, MAX_FEE, USUAL_CAP } from './fees.ts';
-import { enveloped, inXdr, parseUnsigned } from './form/envelope.ts';
+import { parseEnvelope, parseUnsigned, xdrFault } from './form/envelope.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
 import { isOfContract, memoSchema, operationsSchema } from './form/operation.ts';
@@ -86,10 +86,10 @@ const parsedBy: Parse = (form, account, now, validUntil) => {
   if (isFeeBump !== true && form.max_fee != null) throw invalidRequest('max_fee is of fee_bump only');
   if (text == null) return parseOperations(form, account, now, validUntil);
   if (form.memo != null && form.memo.type !== 'none') throw invalidRequest('memo is of operations only');
-  const envelope = enveloped(text);
+  const envelope = parseEnvelope(text);
   const isSigned = envelope.signatures.length > 0;
-  if (isFeeBump === true && !isSigned) throw inXdr('Cannot request fee_bump with unsigned XDR');
-  if (isFeeBump !== true && isSigned) throw inXdr('Expected unsigned XDR but received signed XDR');
+  if (isFeeBump === true && !isSigned) throw xdrFault('Cannot request fee_bump with unsigned XDR');
+  if (isFeeBump !== true && isSigned) throw xdrFault('Expected unsigned XDR but received signed XDR');
   const asked = { text, envelope, source: form.source_account ?? null, validUntil };
   if (consent != null) return parseForward({ ...asked, consent }, account, now);
   return isFeeBump === true

@@ -80,8 +80,8 @@ async function assertSignedAlone(read: ReadOne, draft: Draft, address: string): 
 /** @throws AppError `INVALID_REQUEST` where a receiver asks for a memo that the transaction does not have (SEP-29) */
 async function assertMemo(read: ReadOne, paying: Paying, address: string): Promise<void> {
   if (memoKeys(paying, address).size === 0) return;
-  const { memoWantedBy } = await payerAt(read, address, paying);
-  if (memoWantedBy !== undefined) throw invalidRequest(memoFault(memoWantedBy));
+  const { memoRequiredBy } = await payerAt(read, address, paying);
+  if (memoRequiredBy !== undefined) throw invalidRequest(memoFault(memoRequiredBy));
 }
 
 /** How far ahead of its account's next sequence a user's transaction may be. It cannot land before those below it. */

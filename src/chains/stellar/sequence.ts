@@ -10,10 +10,10 @@ import { accountAt } from './provider.ts';
  * @param least the expected sequence; undefined takes one node's word, null that of most
  */
 export async function nextSequence(rpc: RpcClient, address: string, least: bigint | null | undefined): Promise<bigint> {
-  const told = await rpc.onOne((read) => nextBy(read, address));
-  if (rpc.endpointCount < 2 || least === undefined || (least !== null && told >= least)) return told;
+  const reply = await rpc.onOne((read) => nextBy(read, address));
+  if (rpc.endpointCount < 2 || least === undefined || (least !== null && reply >= least)) return reply;
   const all = await answersInTime(rpc.onAll((read) => nextBy(read, address)));
-  return middleOf(all, 'higher') ?? told;
+  return middleOf(all, 'higher') ?? reply;
 }
 
 async function nextBy(read: ReadOne, address: string): Promise<bigint> {

@@ -39,12 +39,12 @@ function messageOf(
   fields: StellarFields,
   anchor: Anchor,
 ): xdr.Transaction | xdr.FeeBumpTransaction {
-  const asked = readRequest(request);
+  const parsed = readRequest(request);
   const { source, fee, max_time: maxTime } = fields;
-  if ('inner' in asked) return feeBumpOf(readEnvelope(asked.inner), source, amountOf(fee));
+  if ('inner' in parsed) return feeBumpOf(readEnvelope(parsed.inner), source, amountOf(fee));
   if (anchor.kind !== 'sequence') throw new TypeError(`its own transactions have a sequence, not ${anchor.kind}`);
   const terms = { fee: amountOf(fee), sequence: anchor.sequence, maxTime: amountOf(maxTime) };
-  return transactionOf(preparedDraft(asked, fields), { ...terms, contract: contractOf(fields) });
+  return transactionOf(preparedDraft(parsed, fields), { ...terms, contract: contractOf(fields) });
 }
 
 function contractOf({ contract }: StellarFields): ContractTerms | undefined {

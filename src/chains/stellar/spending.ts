@@ -17,29 +17,29 @@ import { readFields, readRequest } from './schema.ts';
  * of another account the relayer pays the fee, and what operations of its own account move.
  */
 function spendOf(request: JsonObject): Spend {
-  const asked = readRequest(request);
-  if ('swap' in asked) return NONE;
-  if ('inner' in asked) {
-    const { transaction } = readEnvelope(asked.inner);
+  const parsed = readRequest(request);
+  if ('swap' in parsed) return NONE;
+  if ('inner' in parsed) {
+    const { transaction } = readEnvelope(parsed.inner);
     const recipient = accountOf(transaction.sourceAccount);
-    const own = transaction.operations.filter(({ sourceAccount: of }) => of !== null && accountOf(of) === asked.own);
+    const own = transaction.operations.filter(({ sourceAccount: of }) => of !== null && accountOf(of) === parsed.own);
     const [first] = own;
     return {
       recipient,
       selector: FEE_BUMP,
       value: own.reduce((sum, { body }) => sum + outflowOf(body), 0n),
-      fee: amountOf(asked.max_fee),
+      fee: amountOf(parsed.max_fee),
       beyond: first === undefined ? null : `an operation of the relayer's own account, ${described(first.body)}`,
     };
   }
-  if ('forward' in asked) {
-    const recipient = forwardOf(readEnvelope(asked.forward).transaction)?.user ?? null;
+  if ('forward' in parsed) {
+    const recipient = forwardOf(readEnvelope(parsed.forward).transaction)?.user ?? null;
     return { recipient, selector: FEE_FORWARD, value: 0n, fee: null, beyond: null };
   }
   const operations =
-    'transaction' in asked
-      ? readEnvelope(asked.transaction).transaction.operations
-      : asked.operations.map((one) => operationOf(one));
+    'transaction' in parsed
+      ? readEnvelope(parsed.transaction).transaction.operations
+      : parsed.operations.map((one) => operationOf(one));
   const [first, ...others] = operations.map(({ body }) => body);
   const recipient = first === undefined ? null : recipientOf(first);
   const other = first === undefined ? undefined : others.find((one) => described(one) !== described(first));

@@ -26,17 +26,17 @@ export interface EnvelopeForm {
 }
 
 /** A fault in a request's envelope, with the reference's first words. */
-export function inXdr(text: string, cause?: unknown): AppError {
+export function xdrFault(text: string, cause?: unknown): AppError {
   return invalidRequest(`Transaction validation error: ${text}`, cause);
 }
 
 /** @throws AppError `INVALID_REQUEST` that names the field */
-export function enveloped(text: string, field = 'transaction_xdr'): Envelope {
+export function parseEnvelope(text: string, field = 'transaction_xdr'): Envelope {
   try {
     return readEnvelope(text);
   } catch (error) {
     if (!(error instanceof MalformedEnvelope)) throw error;
-    throw inXdr(`Invalid XDR: invalid \`${field}\`: ${error.message}`, error);
+    throw xdrFault(`Invalid XDR: invalid \`${field}\`: ${error.message}`, error);
   }
 }
 
@@ -47,7 +47,7 @@ export function enveloped(text: string, field = 'transaction_xdr'): Envelope {
 export function assertSound({ envelope: { transaction }, source }: EnvelopeForm, account: string): void {
   const fault = shapeFault(transaction);
   // The reference has these words twice.
-  if (fault !== undefined) throw inXdr(`Transaction validation error: ${fault}`);
+  if (fault !== undefined) throw xdrFault(`Transaction validation error: ${fault}`);
   const own = accountOf(transaction.sourceAccount);
   if (source !== null && ![account, own].includes(accountNamed(source))) {
     throw invalidRequest(`source_account ${source} is not that of transaction_xdr, ${own}`);
@@ -63,7 +63,7 @@ export function earlierEnd({ envelope, validUntil }: EnvelopeForm, now: Timestam
   if (maxTime === 0n) return validUntil;
   // An end that is later than any date counts as no end.
   const end = maxTime > LAST_SECOND ? null : Number(maxTime) * 1_000;
-  if (end !== null && end <= now) throw inXdr(`The time bounds of transaction_xdr ended at ${maxTime}`);
+  if (end !== null && end <= now) throw xdrFault(`The time bounds of transaction_xdr ended at ${maxTime}`);
   if (end === null || validUntil === null) return end ?? validUntil;
   return Math.min(end, validUntil);
 }
@@ -87,12 +87,12 @@ export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timesta
   assertSound(form, account.address);
   const policy = readPolicy(account.policies);
   const { feePayer, maxFee } = policy;
-  if (feePayer === 'user' && trustedBy(transaction, policy) === undefined) throw inXdr(NOT_SPONSORED);
+  if (feePayer === 'user' && trustedBy(transaction, policy) === undefined) throw xdrFault(NOT_SPONSORED);
   const spends = policy.isSpendable ? undefined : ownFundsFault(transaction, account.address);
-  if (spends !== undefined) throw inXdr(spends);
+  if (spends !== undefined) throw xdrFault(spends);
   const least = BASE_FEE * BigInt(transaction.operations.length);
   const bid = BigInt(transaction.fee);
-  if (maxFee !== null && (bid > maxFee || least > maxFee)) throw inXdr(`Max fee exceeded: ${maxFee}`);
+  if (maxFee !== null && (bid > maxFee || least > maxFee)) throw xdrFault(`Max fee exceeded: ${maxFee}`);
   return {
     request: { transaction: text },
     validUntil: earlierEnd(form, now),
@@ -108,9 +108,9 @@ export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timesta
  */
 export function assertOwn(envelope: Envelope, relayer: string): void {
   const source = accountOf(envelope.transaction.sourceAccount);
-  if (source !== relayer) throw inXdr(`XDR source account ${source} does not match relayer account ${relayer}`);
+  if (source !== relayer) throw xdrFault(`XDR source account ${source} does not match relayer account ${relayer}`);
   const fault = faultOf(envelope, relayer);
-  if (fault !== undefined) throw inXdr(fault);
+  if (fault !== undefined) throw xdrFault(fault);
 }
 
 /** Why the relayer cannot send an envelope in its own name; undefined where it can. */

@@ -12,7 +12,7 @@ import { hashOf } from '../message/transaction.ts';
 import { accountOf, boundsOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 import { paymentIn } from '../sponsor/payment.ts';
-import { assertSound, type EnvelopeForm, earlierEnd, inXdr } from './envelope.ts';
+import { assertSound, type EnvelopeForm, earlierEnd, xdrFault } from './envelope.ts';
 
 export interface FeeBumpForm extends EnvelopeForm {
   /** Null where the request does not say. */
@@ -27,23 +27,23 @@ export interface FeeBumpForm extends EnvelopeForm {
 export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp): ParsedRequest {
   const { envelope, text } = form;
   const { transaction, isFeeBump } = envelope;
-  if (isFeeBump) throw inXdr('Cannot create fee-bump envelope: a fee bump cannot be bumped again');
+  if (isFeeBump) throw xdrFault('Cannot create fee-bump envelope: a fee bump cannot be bumped again');
   if (accountOf(transaction.sourceAccount) === account.address) {
-    throw inXdr('Cannot create fee-bump envelope: Fee-bump source cannot be the same as inner transaction source');
+    throw xdrFault('Cannot create fee-bump envelope: Fee-bump source cannot be the same as inner transaction source');
   }
   assertSound(form, account.address);
   const policy = readPolicy(account.policies);
   const { maxFee: most, feePayer } = policy;
   const reach = reachesRelayer(transaction, account.address);
   const fault = reach === undefined ? undefined : reachFault(envelope, account, policy, reach);
-  if (fault !== undefined) throw inXdr(fault);
+  if (fault !== undefined) throw xdrFault(fault);
   const required = requiredFee(transaction);
   if (feePayer === 'user') assertSponsored(transaction, account.address);
   const maxFee = form.maxFee ?? (most !== null && most < USUAL_CAP ? most : USUAL_CAP);
-  if (maxFee < required) throw inXdr(`max_fee (${maxFee}) is insufficient. Required fee-bump fee: ${required}`);
-  if (most !== null && maxFee > most) throw inXdr(`Max fee exceeded: ${most}`);
+  if (maxFee < required) throw xdrFault(`max_fee (${maxFee}) is insufficient. Required fee-bump fee: ${required}`);
+  if (most !== null && maxFee > most) throw xdrFault(`Max fee exceeded: ${most}`);
   const wrong = account.identity === undefined ? undefined : wrongSignature(envelope, account.identity);
-  if (wrong !== undefined) throw inXdr(wrong);
+  if (wrong !== undefined) throw xdrFault(wrong);
   // The bid is no higher than what the user pays for.
   const bid = feePayer === 'user' ? required : maxFee;
   const own = reach === undefined ? {} : { own: account.address };
@@ -87,7 +87,7 @@ function keyOf({ transaction, signatures }: Envelope, passphrase: string): strin
 /** Checks what a user has the relayer pay for: it has one payment to the relayer, and does nothing else with it. */
 function assertSponsored(transaction: xdr.Transaction, relayer: string): void {
   const fault = gaslessFault(transaction, relayer);
-  if (fault !== undefined) throw inXdr(`Failed to validate gasless transaction: ${fault}`);
-  if (preconditionsOf(transaction) !== null) throw inXdr('it can ask for time bounds, and for nothing else');
+  if (fault !== undefined) throw xdrFault(`Failed to validate gasless transaction: ${fault}`);
+  if (preconditionsOf(transaction) !== null) throw xdrFault('it can ask for time bounds, and for nothing else');
   paymentIn(transaction, relayer);
 }

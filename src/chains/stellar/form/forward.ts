@@ -6,7 +6,7 @@ import { isAccount, isContract } from '../address.ts';
 import { addressCredentials, addressIn, entryIn } from '../message/authorization.ts';
 import { approvalOf, consentedCallOf, type Forward, forwardCallOf, forwardOf, isSame } from '../message/forward.ts';
 import type { ForwardRequest } from '../schema.ts';
-import { assertOwn, assertSound, type EnvelopeForm, earlierEnd, inXdr } from './envelope.ts';
+import { assertOwn, assertSound, type EnvelopeForm, earlierEnd, xdrFault } from './envelope.ts';
 
 interface ForwardForm extends EnvelopeForm {
   /** Base64 of the entry that the user has signed. */
@@ -22,12 +22,12 @@ export function parseForward(form: ForwardForm, account: Account, now: Timestamp
   const { envelope, text, consent } = form;
   const entry = entryIn(consent);
   if (entry === undefined) {
-    throw inXdr('Invalid XDR: invalid `signed_auth_entry`: not the base64 of a SorobanAuthorizationEntry');
+    throw xdrFault('Invalid XDR: invalid `signed_auth_entry`: not the base64 of a SorobanAuthorizationEntry');
   }
   assertOwn(envelope, account.address);
   assertSound(form, account.address);
   const asked = forwardIn(envelope.transaction, entry, account.address);
-  if (typeof asked === 'string') throw inXdr(asked);
+  if (typeof asked === 'string') throw xdrFault(asked);
   const request: ForwardRequest = { forward: text, consent };
   return {
     request: { ...request },

@@ -25,7 +25,7 @@ export async function unknownAllowed(rpc: RpcClient, exchanges: Exchanges, accou
   const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read) }));
   if (faults.length === 0 || rpc.endpointCount < 2) return [...placeless, ...faults];
   const others = await answersInTime(rpc.onOthers(read, faultsOn));
-  return [...placeless, ...faults.filter((fault) => others.every((told) => told.includes(fault)))];
+  return [...placeless, ...faults.filter((fault) => others.every((other) => other.includes(fault)))];
 }
 
 async function tokenFault(read: ReadOne, asset: string): Promise<string[]> {

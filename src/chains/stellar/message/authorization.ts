@@ -41,8 +41,8 @@ export function lastLedgerOf({ credentials }: xdr.SorobanAuthorizationEntry): bi
 }
 
 /** The source's consent to the call itself, and to no call below it; undefined where no consent is needed. */
-export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntry | undefined {
-  const authorized = authorizedFunctionOf(asked);
+export function consentOf(hostFunction: xdr.HostFunction): xdr.SorobanAuthorizationEntry | undefined {
+  const authorized = authorizedFunctionOf(hostFunction);
   if (authorized === undefined) return undefined;
   return new xdr.SorobanAuthorizationEntry({
     credentials: xdr.SorobanCredentials.sorobanCredentialsSourceAccount(),
@@ -51,17 +51,21 @@ export function consentOf(asked: xdr.HostFunction): xdr.SorobanAuthorizationEntr
 }
 
 /** What a consent to a call names; undefined where no consent is needed. */
-export function authorizedFunctionOf(asked: xdr.HostFunction): xdr.SorobanAuthorizedFunction | undefined {
-  switch (asked.type) {
+export function authorizedFunctionOf(hostFunction: xdr.HostFunction): xdr.SorobanAuthorizedFunction | undefined {
+  switch (hostFunction.type) {
     case 'hostFunctionTypeInvokeContract':
-      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(asked.invokeContract);
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeContractFn(hostFunction.invokeContract);
     case 'hostFunctionTypeCreateContract':
-      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractHostFn(asked.createContract);
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractHostFn(
+        hostFunction.createContract,
+      );
     case 'hostFunctionTypeCreateContractV2':
-      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractV2HostFn(asked.createContractV2);
+      return xdr.SorobanAuthorizedFunction.sorobanAuthorizedFunctionTypeCreateContractV2HostFn(
+        hostFunction.createContractV2,
+      );
     case 'hostFunctionTypeUploadContractWasm':
       return undefined;
     default:
-      return asked satisfies never;
+      return hostFunction satisfies never;
   }
 }

@@ -79,8 +79,8 @@ export interface Bounds {
 
 export function boundsOf(transaction: xdr.Transaction): Bounds {
   const { cond } = transaction;
-  const told = cond.type === 'precondTime' ? cond.timeBounds : preconditionsOf(transaction)?.timeBounds;
-  return { minTime: told?.minTime ?? 0n, maxTime: told?.maxTime ?? 0n };
+  const bounds = cond.type === 'precondTime' ? cond.timeBounds : preconditionsOf(transaction)?.timeBounds;
+  return { minTime: bounds?.minTime ?? 0n, maxTime: bounds?.maxTime ?? 0n };
 }
 
 /**

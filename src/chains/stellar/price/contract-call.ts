@@ -5,7 +5,7 @@ import type { ParsedRequest, Preparation } from '../../chain-client.ts';
 import { authorizedFunctionOf, lastLedgerOf } from '../message/authorization.ts';
 import type { Draft } from '../message/draft.ts';
 import type { ContractFields } from '../schema.ts';
-import { type Simulated, simulate } from './simulation.ts';
+import { type SimulationResult, simulate } from './simulation.ts';
 
 /** What an operation of contracts needs beside what every operation does. */
 export interface ContractNeeds {
@@ -47,7 +47,7 @@ export async function contractNeeds(
 }
 
 function needsOf(
-  { data, fee }: Extract<Simulated, { kind: 'ran' }>,
+  { data, fee }: Extract<SimulationResult, { kind: 'ran' }>,
   consents: readonly xdr.SorobanAuthorizationEntry[],
   lastLedger: bigint | null,
 ): ContractNeeds {

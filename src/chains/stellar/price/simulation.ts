@@ -8,7 +8,7 @@ import { contractErrorIn } from '../errors.ts';
 import { addressValue, amountOfValue, callOperation } from '../message/contract.ts';
 
 /** What a node finds when it runs a contract's operation on its ledger, without effect. */
-export type Simulated =
+export type SimulationResult =
   | {
       kind: 'ran';
       /** What the operation may touch and use, with what that costs. */
@@ -24,7 +24,7 @@ export type Simulated =
   | { kind: 'archived'; data: xdr.SorobanTransactionData }
   | { kind: 'failed'; reason: string };
 
-interface AskedOperation {
+interface SimulationRequest {
   source: xdr.MuxedAccount;
   operation: xdr.Operation;
   /** What the operation touches, for kinds of operations where a simulation does not find it out; otherwise null. */
@@ -39,11 +39,11 @@ const MAX_REASON = 500;
 const FAILED = 'Stellar transaction simulation failed:';
 
 /** Has a node run an operation without effect. */
-export function simulate(read: ReadOne, asked: AskedOperation): Promise<Simulated> {
-  return read('simulateTransaction', paramsOf(asked), simulatedIn, { isLong: true });
+export function simulate(read: ReadOne, request: SimulationRequest): Promise<SimulationResult> {
+  return read('simulateTransaction', paramsOf(request), resultIn, { isLong: true });
 }
 
-function paramsOf({ source, operation, data, isBare }: AskedOperation): JsonObject {
+function paramsOf({ source, operation, data, isBare }: SimulationRequest): JsonObject {
   const transaction = new xdr.Transaction({
     sourceAccount: source,
     fee: 100,
@@ -71,7 +71,7 @@ const answerSchema = z.object({
   results: z.array(z.object({ auth: z.array(z.string()).nullish(), xdr: z.string().nullish() })).nullish(),
 });
 
-function simulatedIn(answer: Json): Simulated {
+function resultIn(answer: Json): SimulationResult {
   const {
     error,
     events,

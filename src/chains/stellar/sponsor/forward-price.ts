@@ -65,8 +65,8 @@ export async function assertForwardPaid(
   const { sequence } = await latestLedger(read);
   const needs = await contractNeeds(read, draftOf(request, address), sequence);
   if (needs.kind !== 'needs') throw invalidRequest('reason' in needs ? needs.reason : NOT_NOW);
-  const asked = await askedFor(market, token, policy, needs.fee + (await placeFee(read)));
-  if (forward.fee < leastOf(asked, token, policy)) throw invalidRequest(insufficient(forward, asked));
+  const price = await askedFor(market, token, policy, needs.fee + (await placeFee(read)));
+  if (forward.fee < leastOf(price, token, policy)) throw invalidRequest(insufficient(forward, price));
 }
 
 /**
@@ -102,11 +102,11 @@ async function paidFor(
   if (fields === undefined) throw new TypeError('prepared without fields');
   const { forward, token } = await boundTo(read, request, policy, market);
   const cost = amountOf(fields.fee);
-  const asked = await askedFor(market, token, policy, cost);
-  const least = leastOf(asked, token, policy);
+  const price = await askedFor(market, token, policy, cost);
+  const least = leastOf(price, token, policy);
   if (forward.fee >= least) return prepared;
   const worth = (cost * forward.fee) / least;
-  if (worth < resourcesOf(fields) + BASE_FEE) return { kind: 'refused', reason: insufficient(forward, asked) };
+  if (worth < resourcesOf(fields) + BASE_FEE) return { kind: 'refused', reason: insufficient(forward, price) };
   return { ...prepared, fields: { ...fields, fee: jsonAmount(worth) }, cost: worth };
 }
 
@@ -131,12 +131,12 @@ async function boundTo(
   return { forward, token };
 }
 
-function leastOf(asked: bigint, { allowed }: ContractToken, { slippage }: StellarPolicy): bigint {
-  return lessTolerance(asked, allowed?.slippage ?? slippage);
+function leastOf(price: bigint, { allowed }: ContractToken, { slippage }: StellarPolicy): bigint {
+  return lessTolerance(price, allowed?.slippage ?? slippage);
 }
 
-function insufficient({ fee, token }: Forward, asked: bigint): string {
-  return `Insufficient fee payment: fee_amount is ${fee} of ${token}, and ${asked} is asked`;
+function insufficient({ fee, token }: Forward, price: bigint): string {
+  return `Insufficient fee payment: fee_amount is ${fee} of ${token}, and ${price} is asked`;
 }
 
 const NOT_NOW = 'It cannot be sent now';

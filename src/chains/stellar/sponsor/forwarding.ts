@@ -11,7 +11,7 @@ import { addressIn } from '../message/authorization.ts';
 import { type Forward, forwardBodyOf } from '../message/forward.ts';
 import { envelopeOf } from '../message/transaction.ts';
 import { accountOf } from '../message/transaction-envelope.ts';
-import { type Simulated, simulate, tokenBalance } from '../price/simulation.ts';
+import { type SimulationResult, simulate, tokenBalance } from '../price/simulation.ts';
 import { type LatestLedger, latestLedger } from '../provider.ts';
 import { assertWithinLimit, contractNamed, contractTokenOf } from './asset.ts';
 import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
@@ -20,7 +20,7 @@ import { lacks } from './payment.ts';
 import type { UserDraft } from './user-draft.ts';
 
 /** What quoting and building a call by the fee forwarder needs. */
-export interface Forwarding extends ForwardMarket {
+export interface ForwardContext extends ForwardMarket {
   relayer: string;
   policy: StellarPolicy;
   /** The time from one ledger to the next, in milliseconds. */
@@ -28,7 +28,7 @@ export interface Forwarding extends ForwardMarket {
 }
 
 /** A call by the forwarder, at its price. */
-interface PricedForward {
+interface ForwardPrice {
   forward: Forward;
   /** What the relayer asks for, in stroops. */
   stroops: bigint;
@@ -49,9 +49,9 @@ export async function quoteForward(
   read: ReadOne,
   draft: UserDraft,
   feeToken: string,
-  how: Forwarding,
+  how: ForwardContext,
 ): Promise<WireObject> {
-  const { forward, stroops } = await priced(read, draft, feeToken, how);
+  const { forward, stroops } = await priceForward(read, draft, feeToken, how);
   return { ...shown(forward), conversion_rate: rateText(forward.fee, stroops), ...shownMost(forward) };
 }
 
@@ -64,10 +64,10 @@ export async function buildForward(
   read: ReadOne,
   draft: UserDraft,
   feeToken: string,
-  how: Forwarding,
+  how: ForwardContext,
 ): Promise<WireObject> {
-  const { forward, stroops, latest } = await priced(read, draft, feeToken, how);
-  const { data, fee, consent } = await tried(read, forward);
+  const { forward, stroops, latest } = await priceForward(read, draft, feeToken, how);
+  const { data, fee, consent } = await simulateForward(read, forward);
   const until = Math.floor(latest.closedAt / 1_000) + VALIDITY_SECONDS;
   const maxTime = BigInt(until);
   const body = forwardBodyOf(forward, consent);
@@ -91,7 +91,12 @@ export async function buildForward(
   };
 }
 
-async function priced(read: ReadOne, draft: UserDraft, feeToken: string, how: Forwarding): Promise<PricedForward> {
+async function priceForward(
+  read: ReadOne,
+  draft: UserDraft,
+  feeToken: string,
+  how: ForwardContext,
+): Promise<ForwardPrice> {
   const { relayer, policy, passphrase, blockTimeMs } = how;
   const forwarder = forwarderOf(how);
   const token = await contractTokenOf(read, contractNamed(feeToken, passphrase), policy, passphrase);
@@ -101,7 +106,7 @@ async function priced(read: ReadOne, draft: UserDraft, feeToken: string, how: Fo
   const ledgers = Math.ceil((VALIDITY_SECONDS * 1_000) / blockTimeMs);
   const bound = { forwarder, token: token.contract, target, user, relayer };
   const least: Forward = { ...bound, fee: 1n, mostFee: 1n, lastLedger: Number(latest.sequence) + ledgers };
-  const { fee: resources } = await tried(read, least);
+  const { fee: resources } = await simulateForward(read, least);
   const stroops = onTop(resources, RESERVE) + (await placeFee(read));
   const cap = policy.maxFee ?? MAX_FEE;
   if (stroops > cap) throw invalidRequest(`Max fee exceeded: ${cap}`);
@@ -131,10 +136,12 @@ function callIn({ user, transaction }: UserDraft): Pick<Forward, 'user' | 'targe
  * Has a node run a call by the forwarder without effect. Finds what the call takes, and what the user has to consent
  * to.
  */
-async function tried(
+async function simulateForward(
   read: ReadOne,
   forward: Forward,
-): Promise<Pick<Extract<Simulated, { kind: 'ran' }>, 'data' | 'fee'> & { consent: xdr.SorobanAuthorizationEntry }> {
+): Promise<
+  Pick<Extract<SimulationResult, { kind: 'ran' }>, 'data' | 'fee'> & { consent: xdr.SorobanAuthorizationEntry }
+> {
   const source = Keypair.fromPublicKey(forward.relayer).xdrMuxedAccount();
   const operation = new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(forward, null) });
   const found = await simulate(read, { source, operation, data: null, isBare: false });

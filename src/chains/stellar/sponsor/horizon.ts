@@ -83,8 +83,8 @@ function pathsIn(answer: Json, to: Asset): Path[] {
   });
 }
 
-function assetIn(told: JsonObject, prefix: string): Asset {
-  const [type, code, issuer] = ['type', 'code', 'issuer'].map((name) => told[`${prefix}asset_${name}`]);
+function assetIn(reply: JsonObject, prefix: string): Asset {
+  const [type, code, issuer] = ['type', 'code', 'issuer'].map((name) => reply[`${prefix}asset_${name}`]);
   if (type === 'native') return Asset.native();
   const isCredit = typeof code === 'string' && /^[a-zA-Z0-9]{1,12}$/.test(code);
   if (!isCredit || typeof issuer !== 'string' || !isAccount(issuer)) throw new TypeError('not an asset');

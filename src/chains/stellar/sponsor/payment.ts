@@ -49,10 +49,10 @@ export async function assertPaid(
   const { from, amount, asset } = paymentIn(readEnvelope(inner).transaction, relayer);
   const token = paidToken(asset, policy);
   assertWithinLimit(token, amount);
-  const asked = await tokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
-  const least = lessTolerance(asked, token.allowed?.slippage ?? policy.slippage);
+  const price = await tokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
+  const least = lessTolerance(price, token.allowed?.slippage ?? policy.slippage);
   if (amount < least) {
-    throw invalidRequest(`Insufficient fee payment: ${amount} of ${token.name} is paid, and ${asked} is asked`);
+    throw invalidRequest(`Insufficient fee payment: ${amount} of ${token.name} is paid, and ${price} is asked`);
   }
   await assertHeld(read, from, token, amount);
   if (!asset.isNative() && (await spendableOf(read, relayer, asset)) === null) {

@@ -7,7 +7,7 @@ import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../chain-client.ts';
 import { readForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
-import { enveloped } from '../form/envelope.ts';
+import { parseEnvelope } from '../form/envelope.ts';
 import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
 import { gaslessFault, timeFault } from '../guard/gasless.ts';
 import { totalLumensOutflow } from '../message/outflow.ts';
@@ -43,7 +43,7 @@ interface SignOnly {
  */
 export async function signUnsent(body: unknown, { rpc, passphrase, account, signer }: SignOnly): Promise<WireObject> {
   const { unsigned_xdr: text } = readForm(unsentRequestSchema, body);
-  const envelope = enveloped(text, 'unsigned_xdr');
+  const envelope = parseEnvelope(text, 'unsigned_xdr');
   const policy = readPolicy(account.policies);
   const fault =
     faultOf(envelope, account.address, policy) ?? (await chainFaultOf(rpc, envelope, account, policy, passphrase));

@@ -29,7 +29,7 @@ interface SponsorParts {
 }
 
 /** A request, and the node that is asked about it. */
-interface Asked {
+interface SponsorContext {
   read: ReadOne;
   account: Account;
   form: SponsoredForm;
@@ -39,7 +39,7 @@ interface Asked {
 }
 
 /** The token of a request, and the price. */
-interface Priced {
+interface BumpPrice {
   token: FeeToken;
   price: Price;
 }
@@ -50,7 +50,7 @@ const NOT_USERS = 'Gas abstraction requires fee_payment_strategy: User';
 /** Has users pay in tokens for what the relayer pays: the fee of a fee bump, or a call of a contract by a forwarder. */
 export function sponsorshipOf({ sideOf, marketOf, blockTimeMs, guarded }: SponsorParts): Sponsorship {
   /** @param isBuilt false for a quote; the quote of a fee bump binds nobody, and is given under any policy */
-  function answered(body: unknown, account: Account, isBuilt: boolean): Promise<WireObject> {
+  function answer(body: unknown, account: Account, isBuilt: boolean): Promise<WireObject> {
     return guarded(async () => {
       const form = readForm(sponsoredSchema, body);
       const policy = readPolicy(account.policies);
@@ -59,34 +59,40 @@ export function sponsorshipOf({ sideOf, marketOf, blockTimeMs, guarded }: Sponso
         const draft = await userDraft(read, form, account.address);
         const isCall = isSoroban(draft.transaction);
         if (policy.feePayer !== 'user' && (isCall || isBuilt)) throw invalidRequest(NOT_USERS);
-        const asked: Asked = { read, account, form, policy, market, draft };
-        if (!isCall) return isBuilt ? buildBump(asked) : quoteBump(asked);
+        const context: SponsorContext = { read, account, form, policy, market, draft };
+        if (!isCall) return isBuilt ? buildBump(context) : quoteBump(context);
         const how = { ...market, policy, blockTimeMs, relayer: account.address };
         return (isBuilt ? buildForward : quoteForward)(read, draft, form.fee_token, how);
       });
     });
   }
   return {
-    quote: (body, account) => answered(body, account, false),
-    build: (body, account) => answered(body, account, true),
+    quote: (body, account) => answer(body, account, false),
+    build: (body, account) => answer(body, account, true),
   };
 }
 
-async function priced({ read, form, policy, market, draft: { user, transaction } }: Asked): Promise<Priced> {
+async function priceBump({
+  read,
+  form,
+  policy,
+  market,
+  draft: { user, transaction },
+}: SponsorContext): Promise<BumpPrice> {
   const token = feeTokenOf(form.fee_token, policy);
   const price = await priceOf(read, transaction, token, policy, market.books);
   await assertHeld(read, user, token, price.tokens);
   return { token, price };
 }
 
-async function quoteBump(asked: Asked): Promise<WireObject> {
-  const { price } = await priced(asked);
+async function quoteBump(context: SponsorContext): Promise<WireObject> {
+  const { price } = await priceBump(context);
   return { ...shown(price), conversion_rate: rateText(price.tokens, price.stroops) };
 }
 
-async function buildBump(asked: Asked): Promise<WireObject> {
-  const { read, account, draft, policy } = asked;
-  const [{ token, price }, { closedAt }] = await Promise.all([priced(asked), latestLedger(read)]);
+async function buildBump(context: SponsorContext): Promise<WireObject> {
+  const { read, account, draft, policy } = context;
+  const [{ token, price }, { closedAt }] = await Promise.all([priceBump(context), latestLedger(read)]);
   const until = Math.floor(closedAt / 1_000) + Math.min(VALIDITY_SECONDS, policy.timeoutSeconds);
   const terms = { fee: price.inner, maxTime: BigInt(until) };
   const built = withPayment(draft.transaction, paymentTo(account.address, token, price.tokens), terms);

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import { strictForm } from '../../../domain/json/issue-text.ts';
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { addressOf, isAccount, isContract } from '../address.ts';
-import { enveloped } from '../form/envelope.ts';
+import { parseEnvelope } from '../form/envelope.ts';
 import { operationsSchema } from '../form/operation.ts';
 import { gaslessFault } from '../guard/gasless.ts';
 import { draftOf } from '../message/draft.ts';
@@ -61,7 +61,7 @@ export async function userDraft(read: ReadOne, form: SponsoredForm, relayer: str
 
 function ofEnvelope({ transaction_xdr: text, operations }: SponsoredForm): UserDraft {
   if (operations != null) throw invalidRequest('Cannot provide both transaction_xdr and operations');
-  const { transaction, isFeeBump } = enveloped(text ?? '');
+  const { transaction, isFeeBump } = parseEnvelope(text ?? '');
   if (isFeeBump) throw invalidRequest(`${INVALID}it is a fee bump`);
   const asked = preconditionsOf(transaction);
   if (asked !== null) throw invalidRequest(`${INVALID}it can ask for time bounds, and for nothing else`);
@@ -73,16 +73,16 @@ async function ofOperations(read: ReadOne, { operations, source_account: source 
     throw invalidRequest('Must provide either transaction_xdr or operations');
   }
   if (source == null) throw invalidRequest('source_account is required when providing operations');
-  if (isContract(source)) return { user: source, transaction: drafted(operations, NOBODY, 0n) };
+  if (isContract(source)) return { user: source, transaction: transactionFrom(operations, NOBODY, 0n) };
   if (!isAccount(source)) throw invalidRequest('invalid `source_account`: expected an account (G…) or a contract (C…)');
   const { account } = await accountAt(read, source);
-  return { user: source, transaction: drafted(operations, source, account?.sequence ?? 0n) };
+  return { user: source, transaction: transactionFrom(operations, source, account?.sequence ?? 0n) };
 }
 
 /** A stand-in source: a contract cannot be the source of a transaction. */
 const NOBODY = addressOf(Buffer.alloc(32));
 
-function drafted(
+function transactionFrom(
   operations: NonNullable<SponsoredForm['operations']>,
   source: string,
   sequence: bigint,

@@ -45,18 +45,18 @@ export async function prepareSwap(
   const deadline = BigInt(Math.floor(latest.closedAt / 1_000) + policy.timeoutSeconds);
   const passphrase = chainOfLane(transaction.lane);
   const swapping: Swapping = { rpc, exchanges, policy, stock, relayer, passphrase, deadline };
-  const trade = await offered(strategy === 'soroswap' ? soroswapTrade(swapping) : orderBookTrade(swapping));
+  const trade = await tradeOrReason(strategy === 'soroswap' ? soroswapTrade(swapping) : orderBookTrade(swapping));
   if (typeof trade === 'string') return parked(`No swap: ${trade}`);
   // A swap brings lumens, so it need not leave min_balance on the account.
-  const asked = { latest, transaction, account, committed, minBalance: 0n };
-  const prepared = await prepareDraft(rpc, draftOfOperation(trade.operation, relayer), asked);
-  if (prepared.kind === 'ready') return heldAgainst(prepared, trade, swapping);
+  const context = { latest, transaction, account, committed, minBalance: 0n };
+  const prepared = await prepareDraft(rpc, draftOfOperation(trade.operation, relayer), context);
+  if (prepared.kind === 'ready') return checkedSwap(prepared, trade, swapping);
   const isLate = prepared.kind === 'refused' && prepared.end === 'expired';
   return prepared.kind === 'parked' || isLate ? prepared : parked(prepared.reason);
 }
 
 /** The trade that was found, or a text that says why there is none. */
-async function offered(finding: Promise<Trade>): Promise<Trade | string> {
+async function tradeOrReason(finding: Promise<Trade>): Promise<Trade | string> {
   try {
     return await finding;
   } catch (error) {
@@ -66,7 +66,7 @@ async function offered(finding: Promise<Trade>): Promise<Trade | string> {
 }
 
 /** The prepared swap, unless it costs more than it brings, or takes more than it should. */
-function heldAgainst(prepared: ReadyPreparation, trade: Trade, { stock, relayer }: Swapping): Preparation {
+function checkedSwap(prepared: ReadyPreparation, trade: Trade, { stock, relayer }: Swapping): Preparation {
   const { promised, least, operation } = trade;
   const fields = readFields(prepared.fields);
   if (fields === undefined) throw new TypeError('what is ready has its fields');
@@ -88,7 +88,7 @@ function parked(reason: string): Preparation {
 }
 
 /** What the relayer gives in a swap. */
-interface Given {
+interface Transfer {
   relayer: string;
   token: string;
   amount: bigint;
@@ -99,7 +99,7 @@ interface Given {
  * consent to the call itself, which is checked elsewhere, and below it to one transfer of the given amount of the
  * token. A path could lead through a contract that asks for more while it is called.
  */
-export function consentFault(consents: readonly string[], { relayer, token, amount }: Given): string | undefined {
+export function consentFault(consents: readonly string[], { relayer, token, amount }: Transfer): string | undefined {
   const [consent, ...others] = consents.map((text) => entryIn(text));
   if (consent === undefined || others.length > 0) return `it needs ${consents.length} consents, and not one`;
   const { credentials, rootInvocation } = consent;
@@ -107,9 +107,9 @@ export function consentFault(consents: readonly string[], { relayer, token, amou
   const [transfer, ...further] = rootInvocation.subInvocations;
   if (transfer === undefined) return 'it takes nothing of the token';
   if (further.length > 0 || transfer.subInvocations.length > 0) return 'it needs the consent to more than one transfer';
-  const { function: asked } = transfer;
-  if (asked.type !== 'sorobanAuthorizedFunctionTypeContractFn') return 'it needs the consent to make a contract';
-  const { contractAddress, functionName, args } = asked.contractFn;
+  const { function: call } = transfer;
+  if (call.type !== 'sorobanAuthorizedFunctionTypeContractFn') return 'it needs the consent to make a contract';
+  const { contractAddress, functionName, args } = call.contractFn;
   const [from, to, taken, ...more] = args;
   const isTransfer = functionName.toString() === 'transfer' && more.length === 0 && to?.type === 'scvAddress';
   const isOfToken = same(xdr.ScVal.scvAddress(contractAddress), addressValue(token));
@@ -132,12 +132,12 @@ export function swapEvent(transaction: Transaction): { event: WebhookEventName; 
 }
 
 function swapResult({ request, fields, hash, status, statusReason }: Transaction): WireObject | undefined {
-  const asked = readRequest(request);
-  if (!('swap' in asked)) return undefined;
+  const parsed = readRequest(request);
+  if (!('swap' in parsed)) return undefined;
   const made = readFields(fields)?.swap;
   const isInVain = isFinal(status) && status !== 'confirmed';
   return {
-    mint: asked.swap.asset,
+    mint: parsed.swap.asset,
     source_amount: made === undefined ? 0n : amountOf(made.given),
     destination_amount: made === undefined || isInVain ? 0n : amountOf(made.promised),
     transaction_signature: hash ?? '',

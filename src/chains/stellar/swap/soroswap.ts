@@ -25,8 +25,8 @@ export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
   const { soroswap } = exchanges;
   if (soroswap === null) throw new MarketFailure('soroswap has no router on this network');
   const { path, amount } = await routeOf(soroswap, swapping);
-  const told = await routerQuote(soroswap.router, path, swapping);
-  const promised = amount !== null && amount > told ? amount : told;
+  const quoted = await routerQuote(soroswap.router, path, swapping);
+  const promised = amount !== null && amount > quoted ? amount : quoted;
   // In the reference's words.
   if (promised === 0n) throw new MarketFailure('No path found for conversion');
   const least = leastOf(promised, swapping);
@@ -99,10 +99,10 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
 /** The router's own price of the swap, in stroops: the middle one of what several nodes tell. */
 async function routerQuote(router: string, path: readonly string[], { rpc, stock }: Swapping) {
   const ask = async (read: ReadOne): Promise<bigint> => {
-    const asked = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
-    const told = await askContract(read, asked);
-    if (typeof told === 'string') throw new MarketFailure(`the router does not trade it: ${told}`);
-    const amounts = told.type === 'scvVec' ? (told.vec ?? []) : [];
+    const call = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
+    const reply = await askContract(read, call);
+    if (typeof reply === 'string') throw new MarketFailure(`the router does not trade it: ${reply}`);
+    const amounts = reply.type === 'scvVec' ? (reply.vec ?? []) : [];
     if (amounts.length !== path.length) throw new MarketFailure('the router’s quote is none');
     return amountOfValue(amounts.at(-1));
   };

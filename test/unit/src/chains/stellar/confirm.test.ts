@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
 import { isEvidenced, observe, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
 import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
-import type { Landed } from '../../../../../src/chains/stellar/provider.ts';
+import type { Inclusion } from '../../../../../src/chains/stellar/provider.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
@@ -36,7 +36,7 @@ interface World {
   account?: string;
   /** The ledger of the account data. Default: the one before `latest`. */
   accountLedger?: number;
-  landed?: Readonly<Record<string, object>>;
+  inclusion?: Readonly<Record<string, object>>;
   /** What the next ledger brings, if it closes after the first request for a transaction. */
   closing?: Readonly<Record<string, object>>;
   /** Whether the node answers every request with status 503. */
@@ -54,7 +54,7 @@ function node(world: World): DoubleHandler {
     oldest = 1,
     closedAt = 900,
     used = 7n,
-    landed = {},
+    inclusion = {},
     accountLedger = latest - 1,
     closing,
   } = world;
@@ -73,7 +73,7 @@ function node(world: World): DoubleHandler {
     if (closing !== undefined && looks > 1) {
       return { result: { ...common, latestLedger: latest + 1, status: 'NOT_FOUND', ...closing[hash] } };
     }
-    return { result: { ...common, status: 'NOT_FOUND', ...landed[hash] } };
+    return { result: { ...common, status: 'NOT_FOUND', ...inclusion[hash] } };
   };
 }
 
@@ -98,7 +98,7 @@ const success = new xdr.TransactionResult({
 const shown = { status: 'SUCCESS', ledger: 55, resultXdr: success };
 
 t.test('what is in a ledger is final', async (t) => {
-  t.strictSame(await look(t, [{ landed: { a: shown } }], entry(storedAttempt('a'))), [
+  t.strictSame(await look(t, [{ inclusion: { a: shown } }], entry(storedAttempt('a'))), [
     {
       kind: 'included',
       hash: 'a',
@@ -109,18 +109,18 @@ t.test('what is in a ledger is final', async (t) => {
     },
   ]);
   const odd = { ...shown, status: 'FAILED', resultXdr: 'of a newer protocol' };
-  t.match(await look(t, [{ landed: { a: odd } }], entry(storedAttempt('a'))), [
+  t.match(await look(t, [{ inclusion: { a: odd } }], entry(storedAttempt('a'))), [
     { kind: 'included', succeeded: false, final: true, reason: 'Transaction failed on-chain. reason=unknown' },
   ]);
 });
 
 t.test('any attempt counts, dead or not', async (t) => {
   const attempts = [storedAttempt('a', { deadAt: 5 }), storedAttempt('b', { ordinal: 2 })];
-  t.match(await look(t, [{ landed: { a: shown } }], entry(...attempts)), [{ kind: 'included', hash: 'a' }]);
+  t.match(await look(t, [{ inclusion: { a: shown } }], entry(...attempts)), [{ kind: 'included', hash: 'a' }]);
 });
 
 t.test('what another endpoint denies is not final', async (t) => {
-  const claim = { landed: { a: shown } };
+  const claim = { inclusion: { a: shown } };
   t.match(await look(t, [claim, {}], entry(storedAttempt('a'))), [{ kind: 'included', final: false }]);
   t.match(await look(t, [claim, claim], entry(storedAttempt('a'))), [{ final: true }]);
 });
@@ -134,8 +134,8 @@ t.test('what no other endpoint has a word on is final where the node has the tra
     .setTimeout(0)
     .build();
   const hash = Buffer.from(bytes.hash()).toString('hex');
-  const whole = { landed: { [hash]: { ...shown, envelopeXdr: bytes.toXdr() } } };
-  const bare = { landed: { [hash]: shown } };
+  const whole = { inclusion: { [hash]: { ...shown, envelopeXdr: bytes.toXdr() } } };
+  const bare = { inclusion: { [hash]: shown } };
   // A node that is behind, one that has forgotten the ledger, and one that is down.
   for (const other of [{ latest: 54 }, { oldest: 56 }, { isDown: true }]) {
     t.match(await look(t, [whole, other], entry(storedAttempt(hash))), [{ final: true }], JSON.stringify(other));
@@ -177,7 +177,7 @@ t.test('one endpoint of several proves nothing', async (t) => {
   t.match(await look(t, [late, late], entry(storedAttempt('a'))), [{ kind: 'open', dead: [1] }]);
   t.strictSame(await look(t, [late, {}], entry(storedAttempt('a'))), [{ kind: 'open' }], 'the other is not so far');
   t.strictSame(await look(t, [late, { isDown: true }], entry(storedAttempt('a'))), [{ kind: 'open' }]);
-  const denied = await look(t, [late, late, { landed: { a: shown } }], entry(storedAttempt('a')));
+  const denied = await look(t, [late, late, { inclusion: { a: shown } }], entry(storedAttempt('a')));
   t.strictSame(denied, [{ kind: 'open' }], 'one that has it outweighs all');
 });
 
@@ -196,12 +196,12 @@ const feeBump = (hash: string, over: Partial<Attempt> = {}) =>
 const client = { account: CLIENT.publicKey(), used: 39n };
 
 t.test('a client’s transaction counts wherever it is, and is paid for only in a fee bump of ours', async (t) => {
-  const ours = await look(t, [{ ...client, landed: { a: shown } }], entry(feeBump('a')));
+  const ours = await look(t, [{ ...client, inclusion: { a: shown } }], entry(feeBump('a')));
   t.match(ours, [{ kind: 'included', hash: 'a', fields: { receipt: { fee: 100, hash: undefined } } }]);
-  const alone = await look(t, [{ ...client, landed: { within: shown } }], entry(feeBump('a')));
+  const alone = await look(t, [{ ...client, inclusion: { within: shown } }], entry(feeBump('a')));
   t.match(alone, [{ kind: 'included', hash: 'a', final: true, fields: { receipt: { fee: 0, hash: 'within' } } }]);
   const attempts = [feeBump('a', { deadAt: 5 }), feeBump('b', { ordinal: 2 })];
-  const both = await look(t, [{ ...client, landed: { a: shown, within: shown } }], entry(...attempts));
+  const both = await look(t, [{ ...client, inclusion: { a: shown, within: shown } }], entry(...attempts));
   t.match(both, [{ kind: 'included', hash: 'a', fields: { receipt: { fee: 100 } } }], 'the one that is there');
 });
 
@@ -276,7 +276,7 @@ t.test('evidence', async (t) => {
   const bump = TransactionBuilder.buildFeeBumpTransaction(PAYER, '200', inner, PASSPHRASE);
   const hashOf = (of: { hash(): Uint8Array }) => Buffer.from(of.hash()).toString('hex');
 
-  const landed = (over: Partial<Landed> = {}): Landed => ({
+  const inclusion = (over: Partial<Inclusion> = {}): Inclusion => ({
     ledger: 7n,
     succeeded: true,
     meta: undefined,
@@ -287,15 +287,15 @@ t.test('evidence', async (t) => {
   });
 
   t.test('the envelope has the hash, and the result is of that kind', (t) => {
-    t.ok(isEvidenced(landed(), hashOf(inner), PASSPHRASE));
-    t.ok(isEvidenced(landed({ envelope: bump.toXdr() }), hashOf(bump), PASSPHRASE));
-    t.ok(isEvidenced(landed({ envelope: bump.toXdr() }), hashOf(inner), PASSPHRASE), 'known by what is within');
-    t.notOk(isEvidenced(landed(), hashOf(bump), PASSPHRASE));
-    t.notOk(isEvidenced(landed(), hashOf(inner), 'another network'));
+    t.ok(isEvidenced(inclusion(), hashOf(inner), PASSPHRASE));
+    t.ok(isEvidenced(inclusion({ envelope: bump.toXdr() }), hashOf(bump), PASSPHRASE));
+    t.ok(isEvidenced(inclusion({ envelope: bump.toXdr() }), hashOf(inner), PASSPHRASE), 'known by what is within');
+    t.notOk(isEvidenced(inclusion(), hashOf(bump), PASSPHRASE));
+    t.notOk(isEvidenced(inclusion(), hashOf(inner), 'another network'));
     for (const over of [{ envelope: undefined }, { envelope: 'AAAA' }, { result: undefined }, { result: 'AAAA' }]) {
-      t.notOk(isEvidenced(landed(over), hashOf(inner), PASSPHRASE), JSON.stringify(over));
+      t.notOk(isEvidenced(inclusion(over), hashOf(inner), PASSPHRASE), JSON.stringify(over));
     }
-    t.notOk(isEvidenced(landed({ succeeded: false }), hashOf(inner), PASSPHRASE));
+    t.notOk(isEvidenced(inclusion({ succeeded: false }), hashOf(inner), PASSPHRASE));
     t.end();
   });
 });

@@ -4,7 +4,7 @@ import {
   broadcastFailure,
   contractErrorIn,
   failureReason,
-  isTaken,
+  isAccepted,
   refusalIn,
 } from '../../../../../src/chains/stellar/errors.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
@@ -16,12 +16,12 @@ const refused = (result: xdr.TransactionResultResult) =>
   refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: resultOf(result) }, 'h');
 
 t.test('a node has it, or has had it already', (t) => {
-  t.ok(isTaken({ hash: 'h', status: 'PENDING' }, 'h'));
-  t.ok(isTaken({ hash: 'h', status: 'DUPLICATE' }, 'h'));
-  t.notOk(isTaken({ hash: 'another', status: 'PENDING' }, 'h'));
-  t.notOk(isTaken({ hash: 'h', status: 'ERROR' }, 'h'));
-  t.notOk(isTaken({ hash: 'h', status: 'SOMETHING_NEW' }, 'h'));
-  t.notOk(isTaken('PENDING', 'h'));
+  t.ok(isAccepted({ hash: 'h', status: 'PENDING' }, 'h'));
+  t.ok(isAccepted({ hash: 'h', status: 'DUPLICATE' }, 'h'));
+  t.notOk(isAccepted({ hash: 'another', status: 'PENDING' }, 'h'));
+  t.notOk(isAccepted({ hash: 'h', status: 'ERROR' }, 'h'));
+  t.notOk(isAccepted({ hash: 'h', status: 'SOMETHING_NEW' }, 'h'));
+  t.notOk(isAccepted('PENDING', 'h'));
   t.equal(refusalIn({ hash: 'h', status: 'PENDING' }, 'h'), undefined);
   t.equal(refusalIn({ hash: 'another', status: 'ERROR' }, 'h'), undefined, 'not about these bytes');
   t.end();

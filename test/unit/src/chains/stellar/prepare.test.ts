@@ -50,10 +50,16 @@ interface World {
   closedAt?: number;
   simulation?: JsonObject;
   /** The status of every transaction that is looked up; default: `NOT_FOUND`. */
-  landed?: string;
+  inclusion?: string;
 }
 
-function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation = RAN, landed = 'NOT_FOUND' }: World) {
+function node({
+  balance = 100_000_000n,
+  usual = 100,
+  closedAt = 880,
+  simulation = RAN,
+  inclusion = 'NOT_FOUND',
+}: World) {
   const entry = newAccount(RELAYER.publicKey(), balance ?? 0n, 1);
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
   return answersByMethod({
@@ -61,7 +67,7 @@ function node({ balance = 100_000_000n, usual = 100, closedAt = 880, simulation 
     getFeeStats: { inclusionFee: { p90: String(usual) }, sorobanInclusionFee: { p90: String(usual + 1) } },
     simulateTransaction: simulation,
     getTransaction: {
-      status: landed,
+      status: inclusion,
       ledger: 49,
       latestLedger: 50,
       oldestLedger: 1,
@@ -240,7 +246,7 @@ t.test('a fee bump costs what it bids, and has the sequence of its client', asyn
   });
   t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 900 }] }), { kind: 'ready' }, 'the last second is good');
   t.match(await prepared(t, { ...bump, worlds: [{ closedAt: 901 }] }), { kind: 'refused', end: 'expired' });
-  const late = { closedAt: 901, landed: 'SUCCESS' };
+  const late = { closedAt: 901, inclusion: 'SUCCESS' };
   t.match(await prepared(t, { ...bump, worlds: [late] }), { kind: 'ready' }, 'it is in a ledger already');
   t.match(await prepared(t, { ...bump, worlds: [{ balance: 1n }] }), { kind: 'parked', cause: 'balance' });
   const endless = { over: { request: { inner: envelopeText(CLIENT, [payOp('1')], { maxTime: 0 }), max_fee: 200 } } };

@@ -140,8 +140,8 @@ t.test('who takes no payment without a memo is told beside the payer', async (t)
   const pay = (destination: string) => Operation.payment({ destination, asset: Asset.native(), amount: '1' });
   const at = (value: string, operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) =>
     payerAt(answering(told(payer, wanting(value))), ADDRESS, { memo, operations: [operation] });
-  t.match(await at('1', pay(OTHER)), { account: { balance: 5n }, memoWantedBy: OTHER });
-  t.match(await at('0', pay(OTHER)), { memoWantedBy: undefined });
+  t.match(await at('1', pay(OTHER)), { account: { balance: 5n }, memoRequiredBy: OTHER });
+  t.match(await at('0', pay(OTHER)), { memoRequiredBy: undefined });
   const keysOf = async (operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) => {
     let keys: Json = null;
     const read: ReadOne = async (_method, params, parse) => {

@@ -3,9 +3,9 @@ import t from 'tap';
 import {
   assertSound,
   earlierEnd,
-  enveloped,
-  inXdr,
+  parseEnvelope,
   parseUnsigned,
+  xdrFault,
 } from '../../../../../../src/chains/stellar/form/envelope.ts';
 import {
   bumpText,
@@ -20,7 +20,7 @@ import { RELAYER, relayerAccount } from '../../../../../support/stellar-relayer.
 t.test('xdr', async (t) => {
   const form = (over = {}, maxTime = 2_000) => {
     const text = envelopeText(CLIENT, [payOp('1')], { maxTime });
-    return { text, envelope: enveloped(text), source: null, validUntil: null, ...over };
+    return { text, envelope: parseEnvelope(text), source: null, validUntil: null, ...over };
   };
 
   /** A transaction whose time bound is beyond every possible date. */
@@ -32,13 +32,16 @@ t.test('xdr', async (t) => {
   }
 
   t.test('what cannot be read is the client’s to mend', (t) => {
-    t.throws(() => enveloped('AAAA'), { code: 'INVALID_REQUEST', message: /Invalid XDR: invalid `transaction_xdr`/ });
-    t.match(inXdr('why'), { code: 'INVALID_REQUEST', message: 'Transaction validation error: why' });
+    t.throws(() => parseEnvelope('AAAA'), {
+      code: 'INVALID_REQUEST',
+      message: /Invalid XDR: invalid `transaction_xdr`/,
+    });
+    t.match(xdrFault('why'), { code: 'INVALID_REQUEST', message: 'Transaction validation error: why' });
     t.end();
   });
 
   t.test('what no envelope may be', (t) => {
-    const empty = enveloped(envelopeText(CLIENT, []));
+    const empty = parseEnvelope(envelopeText(CLIENT, []));
     t.throws(() => assertSound(form({ envelope: empty }), RELAYER.publicKey()), { message: /no operations/ });
     for (const source of [null, RELAYER.publicKey(), CLIENT.publicKey()]) {
       t.doesNotThrow(() => assertSound(form({ source }), RELAYER.publicKey()));
@@ -64,7 +67,7 @@ t.test('unsigned', async (t) => {
   const NOW = 1_700_000_000_000;
 
   function parse(text: string, policies = {}) {
-    const form = { text, envelope: enveloped(text), source: null, validUntil: null };
+    const form = { text, envelope: parseEnvelope(text), source: null, validUntil: null };
     return parseUnsigned(form, relayerAccount(policies), NOW);
   }
   const own = (operations: xdr.Operation[], how: EnvelopeHow = {}) =>

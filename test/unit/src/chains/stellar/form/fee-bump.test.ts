@@ -1,6 +1,6 @@
 import { Asset, Operation, type TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { enveloped } from '../../../../../../src/chains/stellar/form/envelope.ts';
+import { parseEnvelope } from '../../../../../../src/chains/stellar/form/envelope.ts';
 import { parseFeeBump } from '../../../../../../src/chains/stellar/form/fee-bump.ts';
 import {
   bumpText,
@@ -16,7 +16,7 @@ const NOW = 1_700_000_000_000;
 const good = envelopeText(CLIENT, [payOp('1')]);
 
 function parse(text: string, { maxFee = 400n, policies = {} }: { maxFee?: bigint | null; policies?: object } = {}) {
-  const form = { text, envelope: enveloped(text), source: null, validUntil: null, maxFee };
+  const form = { text, envelope: parseEnvelope(text), source: null, validUntil: null, maxFee };
   return parseFeeBump(form, { ...relayerAccount({ ...policies }), identity: PASSPHRASE }, NOW);
 }
 

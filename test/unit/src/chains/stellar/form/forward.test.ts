@@ -1,6 +1,6 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
-import { enveloped } from '../../../../../../src/chains/stellar/form/envelope.ts';
+import { parseEnvelope } from '../../../../../../src/chains/stellar/form/envelope.ts';
 import { consentFault, forwardIn, parseForward } from '../../../../../../src/chains/stellar/form/forward.ts';
 import { contractCall } from '../../../../../../src/chains/stellar/message/contract.ts';
 import {
@@ -27,7 +27,7 @@ const forward = forwardTo();
 const consent = consentBy(CLIENT, rootOf(forward)).toXdr('base64');
 const parse = (text = forwardText(forward), signed = consent) =>
   parseForward(
-    { text, consent: signed, envelope: enveloped(text), source: null, validUntil: null },
+    { text, consent: signed, envelope: parseEnvelope(text), source: null, validUntil: null },
     relayerAccount({ fee_payment_strategy: 'user' }),
     1_700_000_000_000,
   );
