@@ -4,8 +4,7 @@ import type { ChainConnections } from '../chains/connections.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import { relayerDisabled } from '../domain/relayer/disabled-reason.ts';
-import { type Relayer, relayerView } from '../domain/relayer/relayer.ts';
+import { type Relayer, relayerDisabled, relayerView } from '../domain/relayer/relayer.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Reader } from '../store/store.ts';
 

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import { oncePerObject, type WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import { networkNotReached } from '../domain/relayer/disabled-reason.ts';
+import { networkNotReached } from '../domain/relayer/relayer.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import { newTransaction, type Transaction } from '../domain/transaction/transaction.ts';
 import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';

@@ -1,7 +1,33 @@
-import { AppError } from '../errors.ts';
+import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import { wireTime } from '../wire-time.ts';
-import type { COMMON_CHECKS, DisabledReason } from './relayer.ts';
+
+/** One check that failed. The details are for people: what was seen, with its figures. */
+export interface DisabledCause {
+  /** One of {@link COMMON_CHECKS}, or the check that the relayer's family adds. */
+  type: string;
+  details: string;
+}
+
+/** The checks of every family: the type of the reason, and what clients are told first. */
+export const COMMON_CHECKS = {
+  RpcValidationFailed: 'RPC endpoint validation failed',
+  BalanceCheckFailed: 'Insufficient balance',
+  PolicyCheckFailed: 'Policies do not fit the network',
+  SignerCheckFailed: 'The signer has another key',
+} as const;
+
+/** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
+export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {
+  nextCheckAt?: number | undefined;
+};
+
+const causeSchema = z.strictObject({ type: z.string(), details: z.string() });
+const nextCheckAt = z.int().optional();
+export const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
+  causeSchema.extend({ nextCheckAt }),
+  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
+]);
 
 /** The longest text that is shown. Causes may repeat what a node said at length. */
 const MAX_TEXT = 1_000;
@@ -11,11 +37,6 @@ export function disabledText(reason: DisabledReason): string {
   const details = typeof reason.details === 'string' ? [reason.details] : reason.details.map((cause) => cause.details);
   const text = [...new Set(details)].join('; ').slice(0, MAX_TEXT);
   return reason.nextCheckAt === undefined ? text : `${text} (checked again at ${wireTime(reason.nextCheckAt)})`;
-}
-
-/** The refusal of a request to a disabled relayer. */
-export function relayerDisabled(reason: DisabledReason): AppError<'RELAYER_DISABLED'> {
-  return new AppError('RELAYER_DISABLED', { reason: disabledText(reason) }, { disabledReason: reason });
 }
 
 /**
@@ -31,11 +52,6 @@ export function notReachedYet(network?: string): DisabledReason {
 /** Whether a check has disabled the relayer; false also before its first check has ended. */
 export function isDisabledByCheck(reason: DisabledReason | null): boolean {
   return reason?.nextCheckAt !== undefined;
-}
-
-/** The refusal of a request to a relayer whose network was not reached yet. */
-export function networkNotReached(network?: string): AppError<'RELAYER_DISABLED'> {
-  return relayerDisabled(notReachedYet(network));
 }
 
 /** The reason as answers and webhooks show it: the reference's keys, and the time of the next check. */

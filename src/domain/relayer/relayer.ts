@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../errors.ts';
 import type { WireObject } from '../json/json.ts';
 import { maskUrl } from '../mask-url.ts';
 import { networkTypeSchema } from '../network-type.ts';
@@ -15,7 +16,13 @@ import {
   sealed,
   text,
 } from '../record.ts';
-import { disabledView } from './disabled-reason.ts';
+import {
+  type DisabledReason,
+  disabledReasonSchema,
+  disabledText,
+  disabledView,
+  notReachedYet,
+} from './disabled-reason.ts';
 
 /** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
 export interface RpcUrl {
@@ -23,32 +30,6 @@ export interface RpcUrl {
   weight: number;
 }
 
-/** One check that failed. The details are for people: what was seen, with its figures. */
-export interface DisabledCause {
-  /** One of {@link COMMON_CHECKS}, or the check that the relayer's family adds. */
-  type: string;
-  details: string;
-}
-
-/** The checks of every family: the type of the reason, and what clients are told first. */
-export const COMMON_CHECKS = {
-  RpcValidationFailed: 'RPC endpoint validation failed',
-  BalanceCheckFailed: 'Insufficient balance',
-  PolicyCheckFailed: 'Policies do not fit the network',
-  SignerCheckFailed: 'The signer has another key',
-} as const;
-
-/** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
-export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {
-  nextCheckAt?: number | undefined;
-};
-
-const causeSchema = z.strictObject({ type: z.string(), details: z.string() });
-const nextCheckAt = z.int().optional();
-const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
-  causeSchema.extend({ nextCheckAt }),
-  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
-]);
 export const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
 
 /** What the account of a relayer was last seen to have. */
@@ -128,4 +109,14 @@ export function relayerView(relayer: Relayer, policies: WireObject | undefined):
 
 function maskedUrl({ url, weight }: RpcUrl): WireObject {
   return { url: maskUrl(url), weight };
+}
+
+/** The refusal of a request to a disabled relayer. */
+export function relayerDisabled(reason: DisabledReason): AppError<'RELAYER_DISABLED'> {
+  return new AppError('RELAYER_DISABLED', { reason: disabledText(reason) }, { disabledReason: reason });
+}
+
+/** The refusal of a request to a relayer whose network was not reached yet. */
+export function networkNotReached(network?: string): AppError<'RELAYER_DISABLED'> {
+  return relayerDisabled(notReachedYet(network));
 }

@@ -1,5 +1,5 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
-import { relayerDisabled } from '../../domain/relayer/disabled-reason.ts';
+import { relayerDisabled } from '../../domain/relayer/relayer.ts';
 import type { ChainBodies } from './operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];

@@ -1,11 +1,6 @@
 import t from 'tap';
-import {
-  disabledText,
-  disabledView,
-  networkNotReached,
-  relayerDisabled,
-} from '../../../../src/domain/relayer/disabled-reason.ts';
-import { relayerView } from '../../../../src/domain/relayer/relayer.ts';
+import { disabledText, disabledView } from '../../../../src/domain/relayer/disabled-reason.ts';
+import { networkNotReached, relayerDisabled, relayerView } from '../../../../src/domain/relayer/relayer.ts';
 import { relayerOf } from '../../../support/store.ts';
 
 t.test('disabled reason', async (t) => {
