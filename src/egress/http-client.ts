@@ -2,20 +2,7 @@ import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { messageOf } from '../domain/errors.ts';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { type ContentDecoder, codingsOf, createContentDecoder } from './content-decoder.ts';
-
-/** There is no answer, or the answer is too large. The message names the reason, never the address. */
-export class HttpFailure extends Error {
-  /**
-   * `blocked`: the address guard refused the request, and nothing was sent. Otherwise the other side may have acted.
-   */
-  readonly kind: 'blocked' | 'timeout' | 'transport' | 'too-large';
-
-  constructor(kind: HttpFailure['kind'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'HttpFailure';
-    this.kind = kind;
-  }
-}
+import { HttpFailure } from './http-failure.ts';
 
 export interface HttpGet {
   headers: Record<string, string>;

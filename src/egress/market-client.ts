@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
 import { createAddressGuard } from './address-guard.ts';
-import { createHttpClient, type HttpAnswer, type HttpClient, HttpFailure } from './http-client.ts';
+import { createHttpClient, type HttpAnswer, type HttpClient } from './http-client.ts';
+import { HttpFailure } from './http-failure.ts';
 import { isSuccess } from './rpc/json-rpc-answer.ts';
 
 /**

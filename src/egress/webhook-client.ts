@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import type { AddressGuard } from './address-guard.ts';
-import { createHttpClient, HttpFailure } from './http-client.ts';
+import { createHttpClient } from './http-client.ts';
+import { HttpFailure } from './http-failure.ts';
 
 /** One delivery. */
 export interface WebhookPost {

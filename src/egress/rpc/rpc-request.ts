@@ -1,7 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { surveyJson } from '../../domain/json/json-text.ts';
-import { type HttpAnswer, type HttpClient, HttpFailure } from '../http-client.ts';
+import type { HttpAnswer, HttpClient } from '../http-client.ts';
+import { HttpFailure } from '../http-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import { type BatchReading, type JsonRpcCall, readAnswer, readBatch, retryAfterMs } from './json-rpc-answer.ts';

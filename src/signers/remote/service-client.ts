@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { type HttpAnswer, HttpFailure } from '../../egress/http-client.ts';
+import type { HttpAnswer } from '../../egress/http-client.ts';
+import { HttpFailure } from '../../egress/http-failure.ts';
 import type { SignerTools } from '../signer.ts';
 
 /** How long a request to a service may take in all, in ms: with a token, a key and retries. */

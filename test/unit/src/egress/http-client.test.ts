@@ -6,13 +6,8 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { codingsOf, createContentDecoder } from '../../../../src/egress/content-decoder.ts';
-import {
-  basicCredentials,
-  createHttpClient,
-  HttpFailure,
-  type HttpPost,
-  unescaped,
-} from '../../../../src/egress/http-client.ts';
+import { basicCredentials, createHttpClient, type HttpPost, unescaped } from '../../../../src/egress/http-client.ts';
+import { HttpFailure } from '../../../../src/egress/http-failure.ts';
 
 const guard = createAddressGuard({ allowedHosts: [], blockPrivate: false });
 const POST: HttpPost = { headers: { 'content-type': 'application/json' }, body: '{}', timeoutMs: 5_000, maxBytes: 100 };
