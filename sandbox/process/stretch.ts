@@ -55,7 +55,7 @@ export class Crowding {
 const { threadCpuUsage } = process;
 
 /** How far the system's own count may lag behind: a tick of Linux at its slowest. */
-export const TICK_MS = 10;
+const TICK_MS = 10;
 
 /** Processor time of this thread so far, in milliseconds. */
 export function threadMs(): number {

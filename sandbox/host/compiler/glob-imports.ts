@@ -40,7 +40,7 @@ const LINES_CHARS = 65_536;
 const CALLEE = /^(?:import|require|module)\b/;
 
 /** The most calls of one file whose places are looked up. Each one costs a look at its whole line. */
-export const MAX_CALLS = 100;
+const MAX_CALLS = 100;
 
 /** A call that the bundler would take for a pattern. */
 export interface PatternCall {
@@ -99,7 +99,7 @@ export async function globImports(file: string, text: string): Promise<PartialMe
 }
 
 /** The first few of the calls, each as an error with its line. */
-export function refusals(calls: readonly PatternCall[], said = REFUSED): PartialMessage[] {
+function refusals(calls: readonly PatternCall[], said = REFUSED): PartialMessage[] {
   let left = LINES_CHARS;
   const shown = calls.slice(0, MAX_PROBLEMS).filter(({ location }, index) => {
     left -= location.lineText.length;
