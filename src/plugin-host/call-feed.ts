@@ -1,5 +1,4 @@
-import { withKeptLines } from './call-lines.ts';
-import type { EndedCall } from './call-log.ts';
+import { type EndedCall, withKeptLines } from './call-log.ts';
 
 /** How many ended calls are kept for readers that ask later. */
 const MAX_CALLS = 1_000;

@@ -20,13 +20,14 @@ import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
+import { MAX_SHOWN } from './catalog/network-use.ts';
+import type { ServingVersion } from './catalog/version-swap.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
 import { answerOf, failureAnswer, type PlacedOutcome, type ShownUsage } from './outcome.ts';
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import { takeUngranted } from './ungranted-reads.ts';
 
 export interface CallRunnerDeps {
   pool: Pick<DriverPool, 'post' | 'run'>;
@@ -364,4 +365,31 @@ function since(began: number, clock: Clock): number {
 
 function same(text: string): string {
   return text;
+}
+
+/** The form of an environment entry's name that is accepted from a sandbox. The name goes into the log. */
+const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
+
+/**
+ * Removes the lines that name environment entries which the plugin read without a grant. Logs each name once for a
+ * version, unless the plugin's code already showed it. The plugin's view shows the name from then on.
+ * @returns the other lines
+ */
+export function takeUngranted(
+  lines: readonly LogEntry[],
+  log: Log,
+  pluginId: string,
+  version: ServingVersion | undefined,
+): readonly LogEntry[] {
+  if (!lines.some(({ level }) => level === 'ungranted')) return lines;
+  const known = version?.reads.environment;
+  for (const { level, message: name } of lines) {
+    if (level !== 'ungranted' || known === undefined || known.length > MAX_SHOWN) continue;
+    if (known.includes(name) || !NAME.test(name)) continue;
+    known.push(name);
+    known.sort();
+    const hint = `add ${JSON.stringify(name)} to permissions.env of plugin ${pluginId} in config.json`;
+    log.warn({ pluginId, missing: [name], hint }, 'a plugin reads an environment entry that it does not see');
+  }
+  return lines.filter(({ level }) => level !== 'ungranted');
 }

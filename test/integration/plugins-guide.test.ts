@@ -17,7 +17,7 @@ import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-failure.ts';
-import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/bundle-room.ts';
+import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/catalog.ts';
 import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
 import { KEPT_BYTES } from '../../src/services/fetch.ts';
 import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/tables/kept-bytes.ts';

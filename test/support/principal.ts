@@ -1,7 +1,7 @@
 import type { CallingPlugin } from '../../src/plugin-host/call-record.ts';
 import type { Principal } from '../../src/plugin-host/capabilities/capability.ts';
+import { hostGrantsOf } from '../../src/plugin-host/capabilities/grants.ts';
 import { HeldLocks } from '../../src/plugin-host/capabilities/held-locks.ts';
-import { hostGrantsOf } from '../../src/plugin-host/capabilities/host-grants.ts';
 
 /** The storage limits of plugins in these tests, and the longest time of their calls. */
 export const KEEPING = {

@@ -6,12 +6,17 @@ import { inTime } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
-import { BuildPlaces } from './build-places.ts';
-import { BundleRoom } from './bundle-room.ts';
-import { discoverPlugins, packageMains } from './discovery.ts';
+import {
+  changedFiles,
+  discoverPlugins,
+  INSTALL_RECORD,
+  type PluginTree,
+  packageMains,
+  readPluginTree,
+  settledTree,
+} from './discovery.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
 import { KnownPlugin } from './known-plugin.ts';
-import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
 import { buildVersion, type VersionBuildDeps } from './version-build.ts';
 import { type ServingVersion, stateOf, VersionSwap } from './version-swap.ts';
 
@@ -361,4 +366,78 @@ function isAffected(inputs: ReadonlySet<string>, changed: ReadonlySet<string>): 
 /** The path of the plugins folder without symbolic links. A folder that is missing counts as empty. */
 export async function pluginsRoot(pluginsDir: string): Promise<string> {
   return realpath(pluginsDir).catch(() => pluginsDir);
+}
+
+/** Limits how much work is done at once. Work that takes long gives its place to the next, and goes on. */
+export class BuildPlaces {
+  private readonly patienceMs: number;
+  private readonly waiting: (() => void)[] = [];
+  private free: number;
+
+  /** @param patienceMs how long work may keep its place */
+  constructor(places: number, patienceMs: number) {
+    this.free = places;
+    this.patienceMs = patienceMs;
+  }
+
+  /**
+   * Does the work once there is a place for it.
+   * @returns the rest of the work when it has given up its place; undefined when the work has ended
+   */
+  async take(work: () => Promise<void>): Promise<{ rest: Promise<void> } | undefined> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    try {
+      const rest = work();
+      const hasEnded = await inTime(
+        this.patienceMs,
+        rest.then(() => true),
+      );
+      return hasEnded === true ? undefined : { rest };
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.free += 1;
+      else next();
+    }
+  }
+}
+
+/** The most bytes that the bundles and source maps of all plugins may take. The server keeps them in its memory. */
+export const BUNDLES_BYTES = 256 * 1_048_576;
+
+type Refused = Pick<ServingVersion, 'bytes' | 'inputs'>;
+
+/** Limits the size of all plugins' bundles together. */
+export class BundleRoom {
+  private readonly most: number;
+  private readonly refused = new Map<string, Refused>();
+
+  /** @param most in bytes */
+  constructor(most = BUNDLES_BYTES) {
+    this.most = most;
+  }
+
+  /**
+   * Why there is no room for a version; undefined when there is room.
+   * @param others the bytes that the bundles of the other plugins take
+   */
+  refusal({ version, bytes, inputs }: ServingVersion, others: number): HostFailure | undefined {
+    const { pluginId, filename } = version;
+    this.forget(pluginId);
+    if (others + bytes <= this.most) return undefined;
+    this.refused.set(pluginId, { bytes, inputs });
+    const message = `The bundle of ${filename} has ${bytes} bytes with its source map, and those of the other plugins ${others}: together more than ${this.most}`;
+    return { code: 'SIZE_LIMIT', message, status: 500, details: { pluginId, file: filename } };
+  }
+
+  /** The files of the version that was refused, as long as there still is no room for it. */
+  filesOfRefused(pluginId: string, others: number): ReadonlySet<string> | undefined {
+    const refused = this.refused.get(pluginId);
+    return refused !== undefined && others + refused.bytes > this.most ? refused.inputs : undefined;
+  }
+
+  /** Forgets the refused version, because the plugin has a newer one. */
+  forget(pluginId: string): void {
+    this.refused.delete(pluginId);
+  }
 }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type BuiltInChange, builtInChanges } from '../../../sandbox/host/compiler/built-in-changes.ts';
 import type { Bundle, Compiler } from '../../../sandbox/host/compiler/compiler.ts';
-import { exportedInstead, isOldForm } from '../../../sandbox/host/compiler/handler-export.ts';
+import type { SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
 import { ended, type HostFailure } from '../../../sandbox/host/surroundings.ts';
+import { RUN_PLUGIN } from '../../../sandbox/language-names.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
-import { environmentReads } from './environment-use.ts';
-import { hostRefusal, networkUse } from './network-use.ts';
+import { hostRefusal, MAX_SHOWN, networkUse } from './network-use.ts';
 import { findPluginFile } from './plugin-file.ts';
 import type { Reads, ServingVersion } from './version-swap.ts';
 
@@ -95,4 +94,94 @@ function withoutHandler(pluginId: string, file: string, exported: readonly strin
   const message = `Plugin must export a handler function${told}`;
   const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
   return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };
+}
+
+/** Names that bundled packages probe on every platform. Operators do not grant them. */
+const PROBED = new Set(['NODE_ENV', 'NODE_DEBUG', 'DEBUG']);
+
+const READ = /\bprocess\.env(?:\.([A-Za-z_]\w{0,255})(?!\w)|\[["']([A-Za-z_]\w{0,255})["']\])/g;
+
+/**
+ * The environment entries that a bundle reads by name, so that the operator learns which grants are missing. At most
+ * one more than `MAX_SHOWN`.
+ */
+export function environmentReads(code: string): string[] {
+  const names = new Set<string>();
+  for (const [, dotted, quoted] of code.matchAll(READ)) {
+    const name = dotted ?? quoted;
+    if (name !== undefined && !PROBED.has(name)) names.add(name);
+    if (names.size > MAX_SHOWN) break;
+  }
+  return [...names].sort();
+}
+
+/** The comment with the file's path, which the bundler writes before each module of a bundle. */
+const MODULE = /^ {2}\/\/ (\S.*)$/;
+/**
+ * A statement at the top level of a module. The group tells whether it is a block: a block runs while the module is
+ * loaded.
+ */
+const STATEMENT = /^ {2}(?! )((?:if|for|while|do|switch|try|\}|\{).*\{$)?/;
+/**
+ * An assignment to a built-in within a function or a block. An assignment further out runs while the module is loaded,
+ * and has effect.
+ */
+const CHANGE =
+  /^ {4,}(?:.*[\s;({])?((?:(?:Array|BigInt|Boolean|Date|Error|Function|Map|Number|Object|Promise|Set|String|Symbol)\.prototype|Array|Date|JSON|Math|Number|Object|Promise|Reflect)\.[A-Za-z_$][\w$]*) = /;
+const STRICT = '(() => {"use strict";';
+const MAX = 8;
+
+/** An assignment to a built-in that is frozen by then. */
+export interface BuiltInChange {
+  /** The target of the assignment, for instance `Array.prototype.last`. */
+  target: string;
+  /** File, line and column in the author's code. */
+  place: string;
+}
+
+/**
+ * Finds assignments to built-ins in the author's own functions, in a bundle that is not strict because of a package.
+ * Such an assignment does nothing. In a strict bundle it throws.
+ */
+export function builtInChanges(code: string, filename: string, positions: SourcePositions): BuiltInChange[] {
+  if (code.slice(0, 1000).includes(STRICT)) return [];
+  const found: BuiltInChange[] = [];
+  let isAuthors = false;
+  let isAtLoad = false;
+  let number = 0;
+  for (const line of code.split('\n')) {
+    number += 1;
+    const module = MODULE.exec(line)?.[1];
+    if (module !== undefined) isAuthors = !module.includes('node_modules/');
+    const statement = STATEMENT.exec(line);
+    if (statement !== null) isAtLoad = statement[1] !== undefined;
+    const target = isAuthors && !isAtLoad && line.length < 1000 ? CHANGE.exec(line)?.[1] : undefined;
+    if (target === undefined) continue;
+    const frame = positions.mapped(`    at ${filename}:${number}:${line.indexOf(target) + 1}`);
+    found.push({ target, place: frame.trim().replace(/^at /, '') });
+    if (found.length === MAX) break;
+  }
+  return found;
+}
+
+/** The last line of a bundle whose entry is an ES module. It names the object that holds the exports. */
+const EXPORTS = /return __toCommonJS\((\w+)\);\s*\}\)\(\);\s*$/;
+
+/** Whether a bundle without a `handler` has the reference's old form, which runs all the same: `runPlugin(main)`. */
+export function isOldForm(code: string): boolean {
+  return code.includes(RUN_PLUGIN);
+}
+
+/**
+ * The exports of a bundle that certainly has no `handler` among them, for instance because its source was cut off.
+ * Undefined for every other bundle: when only a run could tell, `handler` counts as exported.
+ */
+export function exportedInstead(code: string): string[] | undefined {
+  const name = EXPORTS.exec(code)?.[1];
+  // The entry is CommonJS, or re-exports it: its exports may be anything.
+  if (name === undefined || code.includes(`__reExport(${name},`)) return /\bhandler\b/.test(code) ? undefined : [];
+  const from = code.indexOf(`__export(${name}, {`);
+  const listed = from === -1 ? '' : code.slice(from, code.indexOf('});', from));
+  const names = [...listed.matchAll(/[\s{]"?([\w$]+)"?: \(\) =>/g)].map(([, one = '']) => one);
+  return names.includes('handler') ? undefined : names;
 }

@@ -4,7 +4,7 @@ import type { DriverPool } from '../../../../sandbox/host/pool.ts';
 import { fingerprintOf, Quarantine } from '../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
 import { ended } from '../../../../sandbox/host/surroundings.ts';
-import type { CallReport, CallTask, HostMessage, Outcome } from '../../../../sandbox/protocol.ts';
+import type { CallReport, CallTask, HostMessage, LogEntry, Outcome } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { Claim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
@@ -12,9 +12,10 @@ import { createLog } from '../../../../src/observability/log.ts';
 import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
 import { CallLog } from '../../../../src/plugin-host/call-log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
-import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
+import { CallRunner, takeUngranted } from '../../../../src/plugin-host/call-runner.ts';
 import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/known-plugin.ts';
+import type { ServingVersion } from '../../../../src/plugin-host/catalog/version-swap.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
@@ -471,4 +472,21 @@ t.test('a call waits for a place for half of its timeout', async (t) => {
   t.match(await waiting, { status: 503, body: { data: { code: 'SERVICE_UNAVAILABLE' } }, retryAfter: 2 });
   first.resolve(returned);
   t.match(await running, { status: 200 });
+});
+
+t.test('names are told once, and are no lines', (t) => {
+  const said: string[] = [];
+  const log = createLog('warn', { write: (line) => said.push(line) });
+  const version = { reads: { environment: ['KNOWN'], fetches: false, hosts: [] } } as unknown as ServingVersion;
+  const own: LogEntry = { level: 'info', message: 'own' };
+  const of = (name: string): LogEntry => ({ level: 'ungranted', message: name });
+  const lines = [of('KNOWN'), own, of('API_URL'), of('no name\n'), of('API_URL')];
+  t.strictSame(takeUngranted(lines, log, 'p', version), [own]);
+  t.strictSame(takeUngranted([of('API_URL')], log, 'p', version), []);
+  t.strictSame(version.reads.environment, ['API_URL', 'KNOWN']);
+  t.equal(said.length, 1);
+  t.match(said[0], 'add \\"API_URL\\" to permissions.env of plugin p in config.json');
+  t.strictSame(takeUngranted([own], log, 'p', undefined), [own]);
+  t.strictSame(takeUngranted([of('X_Y')], log, 'p', undefined), []);
+  t.end();
 });

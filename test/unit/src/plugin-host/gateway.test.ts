@@ -12,7 +12,7 @@ import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
-import { Gateway } from '../../../../src/plugin-host/gateway.ts';
+import { assertSize, Gateway, guestValue, TooLarge } from '../../../../src/plugin-host/gateway.ts';
 import { FakeEffects } from '../../../support/keyed-effect.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
@@ -385,4 +385,42 @@ t.test('a misspelt relayer is named with the near one, of those that the plugin 
   t.match(await said(granted, 'lokal-1'), /^Plugin p has no grant to read relayer lokal-1: add /, 'no other plugin’s');
   const absent = { relayers: { 'local-3': ['read'] }, kv: true };
   t.equal(await said(absent, 'local-3'), notFound('local-3'), 'only what it may use');
+});
+
+t.test('integers beyond 2^53 become decimal strings, smaller ones numbers', async (t) => {
+  t.same(guestValue({ nonce: 7n, value: 2n ** 70n, list: [-1n, 2n ** 53n] }, 1000), {
+    nonce: 7,
+    value: '1180591620717411303424',
+    list: [-1, '9007199254740992'],
+  });
+});
+
+t.test('absent fields go, an absent value is null', async (t) => {
+  t.strictSame(guestValue({ a: undefined, b: null }, 1000), { b: null });
+  t.equal(guestValue(undefined, 1000), null);
+  t.equal(guestValue('text', 1000), 'text');
+  t.equal(guestValue(false, 1000), false);
+});
+
+t.test('a key named __proto__ stays a key', async (t) => {
+  const value = guestValue(JSON.parse('{"__proto__":{"polluted":true}}'), 1000);
+  t.equal(JSON.stringify(value), '{"__proto__":{"polluted":true}}');
+  t.equal(Object.getPrototypeOf(value), Object.prototype);
+});
+
+t.test('what is too large is refused, either way', async (t) => {
+  const large = 'é'.repeat(600);
+  t.throws(() => guestValue({ large }, 1000), TooLarge);
+  t.throws(() => guestValue({ [large]: 1 }, 1000), new TooLarge(1000));
+  t.throws(() => assertSize([large], 1000), TooLarge);
+  t.throws(() => assertSize({ [large]: true }, 1000), TooLarge);
+  t.throws(
+    () =>
+      assertSize(
+        Array.from({ length: 200 }, () => 1),
+        1000,
+      ),
+    TooLarge,
+  );
+  t.doesNotThrow(() => assertSize({ a: ['x', 1, null, { b: false }] }, 1000));
 });

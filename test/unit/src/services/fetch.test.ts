@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { type FetchAnswer, FetchFailure, type FetchRequest } from '../../../../src/egress/fetch/plugin-fetch.ts';
 import type { FetchTerms, PluginHttp } from '../../../../src/egress/fetch/plugin-http.ts';
-import { hostGrantsOf } from '../../../../src/plugin-host/capabilities/host-grants.ts';
+import { hostGrantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { createFetchService } from '../../../../src/services/fetch.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';

@@ -1,10 +1,11 @@
 /** Threat: an import or a link brings a file of the server into a bundle, and the plugin could then return it. */
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build, stop } from 'esbuild';
 import t from 'tap';
 import { unresolvedReason } from '../../../../../sandbox/host/compiler/build-problems.ts';
 import { importWall } from '../../../../../sandbox/host/compiler/import-wall.ts';
+import { isReadByBundler, isWithin, packageFiles } from '../../../../../sandbox/host/compiler/package-files.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 t.teardown(() => stop());
@@ -260,4 +261,40 @@ t.test('a bundle of more files than can be watched is refused', async (t) => {
 t.test('a module of Node is told from one that is not installed', async (t) => {
   t.match(unresolvedReason('fs'), /module of Node\.js\. There are no files/);
   t.equal(unresolvedReason('nope'), 'Could not resolve "nope"');
+});
+
+/**
+ * Threat: the bundler reads some files by itself and quotes them in its errors; a link may stand in place of such a
+ * file.
+ */
+t.test('what would be read on the way to an import is looked at first', async (t) => {
+  const place = new PluginFolder({
+    key: 'secret',
+    'plugins/lib/a/b.js': '',
+    'plugins/node_modules/good/package.json': '{}',
+    'plugins/node_modules/bad/sub/index.js': '',
+  });
+  t.teardown(() => place.remove());
+  const root = join(place.path, 'plugins');
+  const bad = join(root, 'node_modules/bad/package.json');
+  symlinkSync(join(place.path, 'key'), bad);
+  // Nothing above the plugins folder belongs to the plugins.
+  symlinkSync(join(place.path, 'key'), join(place.path, 'package.json'));
+  const watched = (folder: string) => isWithin([root], folder);
+  const refused = () => packageFiles(watched, (file) => isWithin([root], file));
+  const lib = join(root, 'lib');
+  t.equal(await refused()('good', root), undefined);
+  t.equal(await refused()('./a/b.js', lib), undefined);
+  for (const specifier of ['bad', 'bad/sub', 'bad/sub/index.js?x', '../node_modules/bad/sub', dirname(bad)]) {
+    t.equal(await refused()(specifier, lib), bad, specifier);
+  }
+  t.equal(await refused()('bad', ''), undefined, 'a data URL has no folder to look from');
+  symlinkSync(join(place.path, 'key'), join(root, '.pnp.cjs'));
+  t.equal(await refused()('good', lib), join(root, '.pnp.cjs'));
+});
+
+t.test('the files that the bundler reads by itself are known by their names', (t) => {
+  t.equal(isReadByBundler('node_modules/a/package.json'), true);
+  t.equal(isReadByBundler('my-package.json'), false);
+  t.end();
 });

@@ -9,7 +9,7 @@ import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
 import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
 import { createPluginHttp, redirected } from '../../../../../src/egress/fetch/plugin-http.ts';
-import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
+import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
 
 type Options = Partial<FetchRequest> & { hosts?: unknown[]; signal?: AbortSignal; hold?: (bytes: number) => boolean };

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { defineCapability } from '../../../../../src/plugin-host/capabilities/capability.ts';
+import { bindCapabilities } from '../../../../../src/plugin-host/capabilities/table.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
 import { principalOf } from '../../../../support/principal.ts';
 
@@ -40,4 +41,11 @@ t.test('parameters are parsed before anything else is asked', async (t) => {
   });
   t.throws(() => bind(new PluginServices()).prepare({ key: 1 }), z.ZodError);
   t.throws(() => bind(new PluginServices()).prepare({ key: 'a', more: 1 }), z.ZodError);
+});
+
+t.test('every capability is found by its own method, and no property of an object is one', async (t) => {
+  const capabilities = bindCapabilities(new PluginServices());
+  t.equal(capabilities.size, 18);
+  for (const [method, capability] of capabilities) t.equal(capability.method, method);
+  for (const name of ['constructor', '__proto__', 'toString', 'kv', '']) t.equal(capabilities.get(name), undefined);
 });

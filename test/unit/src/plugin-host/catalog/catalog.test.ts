@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
 import { ended } from '../../../../../sandbox/host/surroundings.ts';
+import { DEFAULT_LIMITS } from '../../../../../sandbox/protocol.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { Catalog, type CatalogDeps, pluginsRoot } from '../../../../../src/plugin-host/catalog/catalog.ts';
+import {
+  BuildPlaces,
+  BundleRoom,
+  Catalog,
+  type CatalogDeps,
+  pluginsRoot,
+} from '../../../../../src/plugin-host/catalog/catalog.ts';
 import { eventually, PluginFolder } from '../../../../support/plugin-host.ts';
 
 const HANDLER = '/* handler */';
@@ -427,4 +434,105 @@ t.test('a file without a handler is broken, and the version before it serves on'
   );
   t.match(catalog.get('a')?.failure, { code: 'PLUGIN_ERROR', message: 'Plugin must export a handler function' });
   t.equal(catalog.get('a')?.serving, first);
+});
+
+t.test('build places', async (t) => {
+  /** Work that ends when the test says so. */
+  function work(begun: string[], name: string) {
+    const end = Promise.withResolvers<void>();
+    const run = () => {
+      begun.push(name);
+      return end.promise;
+    };
+    return { run, end };
+  }
+
+  t.test('only so much is done at once, in the order in which it came', async (t) => {
+    const places = new BuildPlaces(2, 60_000);
+    const begun: string[] = [];
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => work(begun, name));
+    if (a === undefined || b === undefined || c === undefined || d === undefined) return t.fail('no work');
+    const ends = [a, b, c, d].map(({ run }) => places.take(run));
+    t.strictSame(begun, ['a', 'b']);
+    b.end.resolve();
+    t.equal(await ends[1], undefined);
+    await Promise.resolve();
+    t.strictSame(begun, ['a', 'b', 'c']);
+    c.end.reject(new Error('no'));
+    await t.rejects(Promise.all(ends.slice(2, 3)), { message: 'no' });
+    await Promise.resolve();
+    t.strictSame(begun, ['a', 'b', 'c', 'd'], 'what fails gives its place back as well');
+    for (const { end } of [a, d]) end.resolve();
+    await Promise.all([ends[0], ends[3]]);
+    await places.take(async () => void begun.push('e'));
+    t.strictSame(begun, ['a', 'b', 'c', 'd', 'e']);
+  });
+
+  t.test('what takes long gives up its place and goes on', async (t) => {
+    const places = new BuildPlaces(1, 20);
+    const begun: string[] = [];
+    const slow = work(begun, 'slow');
+    const taken = places.take(slow.run);
+    const quick = places.take(async () => void begun.push('quick'));
+    const left = await taken;
+    await quick;
+    t.strictSame(begun, ['slow', 'quick']);
+    slow.end.resolve();
+    t.equal(await left?.rest, undefined);
+    await t.rejects(
+      places.take(() => {
+        throw new Error('not even begun');
+      }),
+      { message: 'not even begun' },
+    );
+    await places.take(async () => void begun.push('last'));
+    t.strictSame(begun, ['slow', 'quick', 'last'], 'its place was given away once');
+  });
+});
+
+/** Threat: many plugins whose bundles are each within the limit, but together fill the server's memory. */
+t.test('bundle room', async (t) => {
+  const built = (bytes: number, pluginId = 'p') => ({
+    version: {
+      pluginId,
+      version: 'v',
+      code: '',
+      filename: `plugins/${pluginId}.ts`,
+      env: {},
+      limits: DEFAULT_LIMITS,
+      isolation: 'plugin' as const,
+    },
+    positions: { mapped: (text: string) => text },
+    bytes,
+    inputs: new Set([`/${pluginId}.ts`]),
+    since: 1,
+    reads: { environment: [], fetches: false, hosts: [] },
+  });
+
+  t.test('there is room up to the last byte', (t) => {
+    const room = new BundleRoom(100);
+    t.equal(room.refusal(built(40), 60), undefined);
+    t.equal(room.filesOfRefused('p', 60), undefined);
+    t.match(room.refusal(built(41), 60), {
+      code: 'SIZE_LIMIT',
+      status: 500,
+      message: /^The bundle of plugins\/p\.ts has 41 bytes .* other plugins 60: together more than 100$/,
+      details: { pluginId: 'p', file: 'plugins/p.ts' },
+    });
+    t.end();
+  });
+
+  t.test('what was refused is known by its files until there is room, or something else', (t) => {
+    const room = new BundleRoom(100);
+    room.refusal(built(41), 60);
+    t.strictSame(room.filesOfRefused('p', 60), new Set(['/p.ts']));
+    t.equal(room.filesOfRefused('p', 59), undefined);
+    t.equal(room.filesOfRefused('q', 60), undefined);
+    room.refusal(built(39), 60);
+    t.equal(room.filesOfRefused('p', 90), undefined);
+    room.refusal(built(41), 60);
+    room.forget('p');
+    t.equal(room.filesOfRefused('p', 60), undefined);
+    t.end();
+  });
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
-import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/host-grants.ts';
+import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
 import { hostRefusal, MAX_SHOWN, networkUse } from '../../../../../src/plugin-host/catalog/network-use.ts';
 
 const bundle = (...modules: [file: string, text: string][]) =>

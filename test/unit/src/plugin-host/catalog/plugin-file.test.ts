@@ -7,7 +7,12 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { isInside } from '../../../../../sandbox/host/compiler/source-files.ts';
-import { entryPath, findPluginFile, pluginLabel } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
+import {
+  entryPath,
+  findPluginFile,
+  packageMain,
+  pluginLabel,
+} from '../../../../../src/plugin-host/catalog/plugin-file.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 t.test('a path is taken below the folder, with or without plugins/ in front', async (t) => {
@@ -56,4 +61,22 @@ t.test('a missing, empty, unreadable or huge file is named', async (t) => {
   t.match(await find('huge.ts'), { code: 'SIZE_LIMIT', message: /huge\.ts has 5242881 bytes/ });
   // The superuser can read every file.
   if (process.getuid?.() !== 0) t.match(await find('locked.ts'), { code: 'FILE_NOT_READABLE' });
+});
+
+t.test('the main file of a package, however it is named', async (t) => {
+  const folder = new PluginFolder({ 'p/dist/main.js': '', 'p/lib/index.ts': '', 'p/own.ts': '', 'out.js': '' });
+  t.teardown(() => folder.remove());
+  const of = (main: unknown) => {
+    folder.write('p/package.json', typeof main === 'string' ? JSON.stringify({ main }) : String(main));
+    return packageMain(join(folder.path, 'p'));
+  };
+  t.equal(await of('./dist/main.js'), 'dist/main.js');
+  t.equal(await of('dist/main'), 'dist/main.js');
+  t.equal(await of('./lib'), 'lib/index.ts');
+  t.equal(await of('own'), 'own.ts');
+  for (const nothing of ['gone.js', '../out.js', '', 5, '{"main":5}', '{']) t.equal(await of(nothing), undefined);
+  folder.remove('p/package.json');
+  t.equal(await packageMain(join(folder.path, 'p')), undefined);
+  symlinkSync('/dev/zero', join(folder.path, 'p/package.json'));
+  t.equal(await packageMain(join(folder.path, 'p')), undefined, 'what is no file is not read');
 });

@@ -1,10 +1,17 @@
 import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
+import { type Compiler, createCompiler } from '../../../../../sandbox/host/compiler/compiler.ts';
 import { ended } from '../../../../../sandbox/host/surroundings.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { buildVersion } from '../../../../../src/plugin-host/catalog/version-build.ts';
+import { MAX_SHOWN } from '../../../../../src/plugin-host/catalog/network-use.ts';
+import {
+  buildVersion,
+  builtInChanges,
+  environmentReads,
+  exportedInstead,
+} from '../../../../../src/plugin-host/catalog/version-build.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 /** "Compiles" by reading the source: `broken` makes it fail, and `impossible` makes the compiler itself throw. */
@@ -92,4 +99,98 @@ t.test('of a version without a handler it is known that it cannot be loaded', as
       details: { pluginId: 'a', file: 'plugins/a.ts' },
     },
   });
+});
+
+t.test('names read from process.env are found, what libraries probe is not', async (t) => {
+  const code = `process.env.B; process.env["A"]; process.env['B']; process.env.NODE_ENV; x.process.environment.C; process.env[n]`;
+  t.same(environmentReads(code), ['A', 'B']);
+  t.same(environmentReads('nothing'), []);
+});
+
+t.test('of very many names one more than is shown is found, and none that is no name', async (t) => {
+  const code = Array.from({ length: 100_000 }, (_, index) => `process.env.N${index};`).join('');
+  t.equal(environmentReads(code).length, MAX_SHOWN + 1);
+  t.same(environmentReads(`process.env.${'x'.repeat(100_000)}; process.env['${'y'.repeat(300)}']; process.env.A`), [
+    'A',
+  ]);
+});
+
+t.test('built in changes', async (t) => {
+  const positions = { mapped: (text: string) => text.replace('bundle.js', 'plugins/own.ts') };
+  const bundle = (start: string) => `var __isolayer_plugin__ = ${start}
+  // node_modules/polyfill/index.js
+  var require_polyfill = __commonJS({ "x"() {
+      Array.prototype.flat = other;
+  } });
+
+  // own.ts
+  String.prototype.atLoad = 1;
+  if (!Array.prototype.findLast) {
+    Array.prototype.findLast = other;
+  } else {
+    Array.prototype.own = other;
+  }
+  function handler() {
+    Array.prototype.last = function() {
+    };
+    const same = Math.max === other;
+    if (x) Math.random = () => 4;
+  }
+})();`;
+
+  t.test('assignments that would do nothing are found, with their places', (t) => {
+    t.strictSame(builtInChanges(bundle('(() => {'), 'bundle.js', positions), [
+      { target: 'Array.prototype.last', place: 'plugins/own.ts:15:5' },
+      { target: 'Math.random', place: 'plugins/own.ts:18:12' },
+    ]);
+    t.strictSame(builtInChanges(bundle('(() => {"use strict";'), 'bundle.js', positions), []);
+    t.end();
+  });
+});
+
+t.test('a bundle is told from one that exports a handler, in every form that an export may have', async (t) => {
+  const folder = new PluginFolder({
+    'lib/common.js': 'exports.handler = () => 1;',
+    'lib/module.ts': 'export const handler = () => 1; export const other = 2;',
+  });
+  const compiler = createCompiler({
+    root: folder.path,
+    sandboxDir: resolve(import.meta.dirname, '../../../../../sandbox'),
+  });
+  t.teardown(async () => {
+    await compiler.close();
+    folder.remove();
+  });
+  const exported = async (source: string, name = 'p.ts') => {
+    folder.write(name, source);
+    const built = await compiler.compile('p', { file: join(folder.path, name), label: `plugins/${name}` });
+    if ('status' in built) throw new Error(built.message);
+    return exportedInstead(built.code);
+  };
+  for (const source of [
+    'export const handler = () => 1;',
+    'export async function handler(context) { return context; }',
+    'const run = () => 1; export { run as handler };',
+    `export { handler } from './lib/module.ts';`,
+    `export * from './lib/module.ts';`,
+    `export * from './lib/common.js';`,
+    `import { handler } from './lib/common.js'; export { handler };`,
+  ]) {
+    t.equal(await exported(source), undefined, source);
+  }
+  t.equal(await exported('module.exports = { handler() {} };', 'p.js'), undefined);
+  for (const [source, names] of [
+    ['export default () => 1; export const handle = 1;', ['default', 'handle']],
+    ['const handler = () => 1; export const other = handler;', ['other']],
+    [`export { other } from './lib/module.ts';`, ['other']],
+    ['console.log(1);', []],
+  ] as const) {
+    t.strictSame(await exported(source), names, source);
+  }
+});
+
+t.test('what only running it can tell is let through', (t) => {
+  t.equal(exportedInstead('var __isolayer_plugin__ = make("handler");'), undefined);
+  t.strictSame(exportedInstead('var __isolayer_plugin__ = 1;'), []);
+  t.end();
 });
