@@ -68,7 +68,10 @@ export const checks = {
     async run(root) {
       const { ok, stdout, stderr } = await tool(root, 'knip', '--no-progress', '--treat-config-hints-as-errors');
       const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
-      const { entry, project } = (read('knip.json') as KnipFile).workspaces['.'];
+      const spaces = Object.entries((read('knip.json') as KnipFile).workspaces);
+      const all = (key: 'entry' | 'project') =>
+        spaces.flatMap(([folder, space]) => (space[key] ?? []).map((pattern) => join(folder, pattern)));
+      const [entry, project] = [all('entry'), all('project')];
       const { scripts = {} } = read('package.json') as { scripts?: Record<string, string> };
       // knip says nothing about an entry that is gone, and then looks at nothing that only that entry uses.
       const entries = [...entry, ...Object.values(scripts).flatMap((line) => line.match(/\S+\.ts\b/g) ?? [])];
@@ -110,7 +113,7 @@ interface Cruise {
 }
 
 interface KnipFile {
-  readonly workspaces: { readonly '.': { readonly entry: string[]; readonly project: string[] } };
+  readonly workspaces: Readonly<Record<string, { readonly entry?: string[]; readonly project?: string[] }>>;
 }
 
 /**

@@ -168,7 +168,7 @@ export function builtInChanges(code: string, filename: string, positions: Source
 const EXPORTS = /return __toCommonJS\((\w+)\);\s*\}\)\(\);\s*$/;
 
 /** Whether a bundle without a `handler` has the reference's old form, which runs all the same: `runPlugin(main)`. */
-export function isOldForm(code: string): boolean {
+function isOldForm(code: string): boolean {
   return code.includes(RUN_PLUGIN);
 }
 
