@@ -4,22 +4,22 @@
  * `sandbox/driver/ending.ts`.
  */
 import t from 'tap';
-import { Siege } from '../../support/attacks/siege.ts';
+import { AttackRun } from '../../support/attacks/attack-run.ts';
 import { UNINTERRUPTIBLE_ATTACKS } from '../../support/attacks/uninterruptible.ts';
 
-const siege = await Siege.open(
+const attackRun = await AttackRun.open(
   t,
   UNINTERRUPTIBLE_ATTACKS.filter(({ threat }) => threat === 18 || threat === 20),
 );
 
 t.test('threat 18: ropes of 2^28 characters', async (t) => {
   // Threat: V8 ends the process with a trap when it flattens the rope, whatever the memory limit is.
-  await siege.assertContained(t, 18);
+  await attackRun.assertContained(t, 18);
 });
 
 t.test('threat 20: memory taken inside one built-in', async (t) => {
   // Threat: V8 runs out of memory where it cannot stop cleanly, and hangs or aborts.
-  await siege.assertContained(t, 20);
+  await attackRun.assertContained(t, 20);
 });
 
-t.test('nothing of it goes on', (t) => siege.assertOver(t));
+t.test('nothing of it goes on', (t) => attackRun.assertOver(t));

@@ -4,17 +4,17 @@
  * `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
-import { Siege } from '../../support/attacks/siege.ts';
+import { AttackRun } from '../../support/attacks/attack-run.ts';
 import { UNINTERRUPTIBLE_ATTACKS } from '../../support/attacks/uninterruptible.ts';
 
-const siege = await Siege.open(
+const attackRun = await AttackRun.open(
   t,
   UNINTERRUPTIBLE_ATTACKS.filter(({ threat }) => threat === 12),
 );
 
 t.test('threat 12: built-ins that nothing interrupts', async (t) => {
   // Threat: BigInts, sorting and array-likes. Neither a timeout nor the end of a thread stops them.
-  await siege.assertContained(t, 12);
+  await attackRun.assertContained(t, 12);
 });
 
-t.test('nothing of it goes on', (t) => siege.assertOver(t));
+t.test('nothing of it goes on', (t) => attackRun.assertOver(t));

@@ -4,19 +4,19 @@
  * `sandbox/guest/log-line.ts`.
  */
 import t from 'tap';
+import { AttackRun } from '../../support/attacks/attack-run.ts';
 import { LOG_ATTACKS } from '../../support/attacks/logs.ts';
-import { Siege } from '../../support/attacks/siege.ts';
 
-const siege = await Siege.open(t, LOG_ATTACKS);
+const attackRun = await AttackRun.open(t, LOG_ATTACKS);
 
 t.test('threat 6: floods of log lines', async (t) => {
   // Threat: lines arrive faster than they are read, and fill the reader's memory.
-  await siege.assertContained(t, 6);
+  await attackRun.assertContained(t, 6);
 });
 
 t.test('threat 62: log lines that forge, flood or lead astray', async (t) => {
   // Threat: log lines reach a terminal, a log file or another program's parser.
-  await siege.assertContained(t, 62);
+  await attackRun.assertContained(t, 62);
 });
 
-t.test('nothing of it goes on', (t) => siege.assertOver(t));
+t.test('nothing of it goes on', (t) => attackRun.assertOver(t));

@@ -4,34 +4,34 @@
  * `sandbox/guest/json-text.ts`.
  */
 import t from 'tap';
+import { AttackRun } from '../../support/attacks/attack-run.ts';
 import { RESULT_ATTACKS } from '../../support/attacks/results.ts';
-import { Siege } from '../../support/attacks/siege.ts';
 
-const siege = await Siege.open(t, RESULT_ATTACKS);
+const attackRun = await AttackRun.open(t, RESULT_ATTACKS);
 
 t.test('threat 2: results that are thenables of thenables', async (t) => {
   // Threat: awaiting a result runs the guest's code, which never ends.
-  await siege.assertContained(t, 2);
+  await attackRun.assertContained(t, 2);
 });
 
 t.test('threat 22: results beyond every limit', async (t) => {
   // Threat: a result is copied and written several times on its way, and grows each time.
-  await siege.assertContained(t, 22);
+  await attackRun.assertContained(t, 22);
 });
 
 t.test('threat 23: deep and cyclic results', async (t) => {
   // Threat: code that writes a deep or cyclic value on the host runs out of stack, or never ends.
-  await siege.assertContained(t, 23);
+  await attackRun.assertContained(t, 23);
 });
 
 t.test('threat 26: results that are Proxies whose traps loop', async (t) => {
   // Threat: even a check of the thrown or returned value's type runs the guest's code.
-  await siege.assertContained(t, 26);
+  await attackRun.assertContained(t, 26);
 });
 
 t.test('threat 35: results that change while they are read', async (t) => {
   // Threat: toJSON, getters and traps run between a check and the use.
-  await siege.assertContained(t, 35);
+  await attackRun.assertContained(t, 35);
 });
 
-t.test('nothing of it goes on', (t) => siege.assertOver(t));
+t.test('nothing of it goes on', (t) => attackRun.assertOver(t));

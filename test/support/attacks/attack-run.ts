@@ -1,11 +1,44 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { END_CODES, type EndCode } from '../../../sandbox/protocol.ts';
 import { composeService } from '../composed-service.ts';
 import { descendantsOf, survivors } from '../processes.ts';
 import type { Attack } from './attack.ts';
-import { restlessBelow } from './calm.ts';
 import { type Answer, type AttackStage, endOf, endsItself, openStage } from './stage.ts';
+
+/** The processor time that a process has used, in clock ticks of 10 ms; 0 after it has ended. */
+async function ticksOf(pid: number): Promise<number> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // proc_pid_stat(5): utime and stime are fields 14 and 15, the name in brackets is field 2.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return 0;
+  }
+}
+
+const LOOK_MS = 300;
+
+/** A third of one processor. */
+const IDLE_TICKS = 10;
+
+/**
+ * Waits at most `limitMs` until the processes below the given one are idle. Resolves with the command lines of those
+ * that are not.
+ */
+async function restlessBelow(pid: number, limitMs: number): Promise<string[]> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const children = await descendantsOf(pid);
+    const before = await Promise.all(children.map((child) => ticksOf(child.pid)));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const after = await Promise.all(children.map((child) => ticksOf(child.pid)));
+    const restless = children.filter((_, at) => (after[at] ?? 0) - (before[at] ?? 0) > IDLE_TICKS);
+    if (restless.length === 0 || performance.now() > deadline) return restless.map(({ command }) => command);
+  }
+}
 
 /**
  * The number of attacks tried of a row, if they have to be stopped. They are spread over the list. `npm run gauntlet`
@@ -18,7 +51,7 @@ const WIDTH = 2;
 const SERVED_WITHIN_MS = 8000;
 const COMES_BACK_MS = 15_000;
 const AGAIN_MS = 50;
-const CALM_WITHIN_MS = 10_000;
+const IDLE_WITHIN_MS = 10_000;
 const GONE_WITHIN_MS = 5000;
 
 /** An answer, and how long it took in milliseconds. */
@@ -40,7 +73,7 @@ interface Course {
  * Attacks on one server. All of them are started at the beginning, a few at a time. The tests of each row check the
  * results.
  */
-export class Siege {
+export class AttackRun {
   readonly stage: AttackStage;
   readonly #courses: Map<Attack, Promise<Course>>;
   readonly #looked = new Set<Attack>();
@@ -57,14 +90,14 @@ export class Siege {
     );
   }
 
-  static async open(t: Test, all: readonly Attack[]): Promise<Siege> {
+  static async open(t: Test, all: readonly Attack[]): Promise<AttackRun> {
     const attacks = [...Map.groupBy(all, ({ threat }) => threat).values()].flatMap((row) => [
       ...row.filter((attack) => endsItself(attack)),
       ...spread(row.filter((attack) => !endsItself(attack))),
     ]);
     const stage = await openStage(t, attacks, composeService);
     await stage.service.call('honest');
-    return new Siege(stage, attacks);
+    return new AttackRun(stage, attacks);
   }
 
   /** Asserts that every attack of one row of the threat list was contained. Null: attacks that belong to no row. */
@@ -84,7 +117,7 @@ export class Siege {
     await Promise.all(this.#courses.values());
     const forgotten = [...this.#courses.keys()].filter((attack) => !this.#looked.has(attack));
     t.strictSame(forgotten, [], 'every attack was looked at');
-    t.strictSame(await restlessBelow(process.pid, CALM_WITHIN_MS), [], 'no process goes on working');
+    t.strictSame(await restlessBelow(process.pid, IDLE_WITHIN_MS), [], 'no process goes on working');
     const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
     t.ok(children.length > 0, 'there are children to look for');
     await service.stop();
