@@ -167,16 +167,16 @@ async function refusalOf(
   const line = [...links.flatMap(({ command }) => command), process.execPath, '--no-node-snapshot', '--eval', load];
   const child = start(line, { filterFd });
   const timer = setTimeout(() => child.kill('SIGKILL'), ms);
-  let said = '';
+  let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk.toString('utf8');
+    stderr += chunk.toString('utf8');
   });
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     // Only the first line: the others contain paths of this machine.
     return code === 0
       ? null
-      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, MAX_REASON) || 'it does not start';
+      : stderr.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, MAX_REASON) || 'it does not start';
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : 'it does not start';
   } finally {

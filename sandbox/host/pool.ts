@@ -121,7 +121,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   let closing: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
   let pauseMs = RESTART_FIRST_MS;
-  let wanted = 1;
+  let target = 1;
 
   const pool = new Piscina({
     filename: deps.filename,
@@ -141,18 +141,18 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   };
 
   /**
-   * Starts the missing threads. Queues one task for each wanted thread: each running thread takes one task, and each
+   * Starts the missing threads. Queues one task for each target thread: each running thread takes one task, and each
    * task that is left starts a new thread.
    */
   function fill(): void {
     restart = undefined;
     if (closing !== undefined) return;
     try {
-      for (let task = 0; task < wanted; task++) pool.run(undefined).catch(failed);
+      for (let task = 0; task < target; task++) pool.run(undefined).catch(failed);
     } catch (error) {
       failed(error);
     }
-    if (pool.threads.length < wanted) fillLater();
+    if (pool.threads.length < target) fillLater();
   }
 
   function fillLater(): void {
@@ -181,7 +181,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
       events.threadLost(id);
     });
     events.threadReady(id);
-    if (threads.size < wanted) return;
+    if (threads.size < target) return;
     pauseMs = RESTART_FIRST_MS;
     started.resolve();
   });
@@ -191,8 +191,8 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     run: (id, task) => threads.get(id)?.run(task) ?? Promise.reject(new Error('The driver thread of the call is gone')),
     post: (id, message) => threads.get(id)?.post(message),
     grow() {
-      if (threads.size < wanted || wanted === deps.mostThreads) return;
-      wanted++;
+      if (threads.size < target || target === deps.mostThreads) return;
+      target++;
       fill();
     },
     close() {

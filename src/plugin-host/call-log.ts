@@ -96,17 +96,17 @@ export function keptLines(lines: readonly LogEntry[], room: LinesRoom): readonly
   // The usual case.
   if (lines.length <= room.lines && characters <= room.characters) return lines;
   const chosen = [...lines.entries()].sort(([, a], [, b]) => weightOf(b) - weightOf(a));
-  const kept: [at: number, line: LogEntry][] = [];
+  const within: [at: number, line: LogEntry][] = [];
   let left = room.characters;
   for (const [at, { level, message }] of chosen) {
-    if (left <= 0 || kept.length >= room.lines) {
-      kept.push([at, { level: 'warn', message: `${lines.length - kept.length} more log lines were dropped` }]);
+    if (left <= 0 || within.length >= room.lines) {
+      within.push([at, { level: 'warn', message: `${lines.length - within.length} more log lines were dropped` }]);
       break;
     }
-    kept.push([at, { level, message: message.length <= left ? message : copied(message.slice(0, left)) }]);
+    within.push([at, { level, message: message.length <= left ? message : copied(message.slice(0, left)) }]);
     left -= message.length + 1;
   }
-  return kept.sort(([a], [b]) => a - b).map(([, line]) => line);
+  return within.sort(([a], [b]) => a - b).map(([, line]) => line);
 }
 
 function weightOf({ level }: LogEntry): number {

@@ -207,8 +207,8 @@ export class CallRunner {
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
     const { id: pluginId, emit_logs, forward_logs } = entry;
-    const told = takeUngranted(report.logs, this.deps.log, pluginId, serving);
-    const lines = told.map(({ level, message }) => ({ level, message: mapped(message) }));
+    const granted = takeUngranted(report.logs, this.deps.log, pluginId, serving);
+    const lines = granted.map(({ level, message }) => ({ level, message: mapped(message) }));
     const logs = lines.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
     if (report.dropped_logs > 0) {
       logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });

@@ -29,9 +29,9 @@ export class Traces {
   /** Notes a relayer call that begins; the returned function notes its end. */
   begin({ method, relayerId, requestId, payload }: TracedCall, beganAt: number): TraceEnd {
     const bytes = JSON.stringify(payload).length;
-    const kept = bytes <= this.left;
-    if (kept) this.left -= bytes;
-    const shown = kept ? payload : null;
+    const fits = bytes <= this.left;
+    if (fits) this.left -= bytes;
+    const shown = fits ? payload : null;
     const entry: TraceEntry = { method, relayerId, requestId, payload: shown, durationMs: 0, outcome: 'running' };
     this.list.push({ entry, beganAt });
     return (outcome, endedAt) => {

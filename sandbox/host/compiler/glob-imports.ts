@@ -115,13 +115,13 @@ function* callsIn(code: string): Generator<number> {
 
 function placesOf(file: string, text: string, code: string, map: string): PatternCall[] {
   const found = readSourceMap(map);
-  const made = lineStarts(code);
+  const generatedLines = lineStarts(code);
   const written = lineStarts(text);
   const places = new Map<number, PatternCall>();
   let row = 0;
   for (const index of callsIn(code)) {
-    while ((made[row + 1] ?? Number.POSITIVE_INFINITY) <= index) row += 1;
-    const { line, column } = found.find(row, index - (made[row] ?? 0)) ?? { line: 0, column: 0 };
+    while ((generatedLines[row + 1] ?? Number.POSITIVE_INFINITY) <= index) row += 1;
+    const { line, column } = found.find(row, index - (generatedLines[row] ?? 0)) ?? { line: 0, column: 0 };
     const start = written[line] ?? 0;
     const at = start + column;
     const isOfModule = code.startsWith('module', index);

@@ -13,7 +13,7 @@ import { buildProblems, isBuildFailure } from './build-problems.ts';
 import { CHILD_BUILD } from './child-program.ts';
 import { partImports, providedCall } from './guest-modules.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
-import { importWall, type WallOptions } from './import-wall.ts';
+import { type ImportHooks, importWall } from './import-wall.ts';
 
 const CONTEXTS = 'async_hooks';
 
@@ -74,9 +74,9 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
     const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
     const isSloppy = ([path, { format }]: [string, { format?: string }]) =>
       format !== 'esm' && job.kind === 'plugin' && sloppy.has(resolve(job.root, path));
-    const wanted = metafile !== undefined && !Object.entries(metafile.inputs).some(isSloppy);
+    const mayBeStrict = metafile !== undefined && !Object.entries(metafile.inputs).some(isSloppy);
     const closed = job.kind === 'plugin' ? withClosedNamespaces(contents(outfile)) : contents(outfile);
-    const code = wanted ? strict(closed) : closed;
+    const code = mayBeStrict ? strict(closed) : closed;
     if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
     const map = contents(`${outfile}.map`);
     return { kind: 'built', code: textOf(code), map: map.length > MAP_BYTES ? null : textOf(map) };
@@ -91,10 +91,10 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-function optionsOf(job: BuildJob, onRead: OnRead, told: WallOptions): BuildOptions {
+function optionsOf(job: BuildJob, onRead: OnRead, hooks: ImportHooks): BuildOptions {
   switch (job.kind) {
     case 'plugin':
-      return ofPlugin(job, onRead, told);
+      return ofPlugin(job, onRead, hooks);
     case 'runtime':
       return ofRuntime(job);
     case 'child':
@@ -104,7 +104,7 @@ function optionsOf(job: BuildJob, onRead: OnRead, told: WallOptions): BuildOptio
   }
 }
 
-function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: OnRead, told: WallOptions): BuildOptions {
+function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: OnRead, hooks: ImportHooks): BuildOptions {
   return {
     absWorkingDir: root,
     entryPoints: [file],
@@ -112,7 +112,7 @@ function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: OnRead, told: W
     sourcemap: 'external',
     sourcesContent: false,
     metafile: true,
-    plugins: [importWall({ root, modulesDir }, onRead, told)],
+    plugins: [importWall({ root, modulesDir }, onRead, hooks)],
   };
 }
 

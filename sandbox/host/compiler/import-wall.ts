@@ -20,7 +20,7 @@ export interface ImportPlaces {
   modulesDir: string;
 }
 
-export interface WallOptions {
+export interface ImportHooks {
   mostFiles?: number;
   /** Called with the name of each Node module that the guest provides. */
   onModule?: (name: string) => void;
@@ -80,7 +80,7 @@ const EMPTY = 'empty';
 export function importWall(
   places: ImportPlaces,
   onRead: (file: string, state: string) => void,
-  { mostFiles = MAX_FILES, onModule = () => {}, onText = () => {} }: WallOptions = {},
+  { mostFiles = MAX_FILES, onModule = () => {}, onText = () => {} }: ImportHooks = {},
 ): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
@@ -164,14 +164,14 @@ export function importWall(
         const outside = await refusedFile(args.path, resolveDir);
         if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
         await describe(args.path);
-        const asked = { importer, namespace, resolveDir, kind, pluginData: NESTED };
-        const resolve = () => build.resolve(args.path, asked);
+        const options = { importer, namespace, resolveDir, kind, pluginData: NESTED };
+        const resolve = () => build.resolve(args.path, options);
         if (PACKAGE.exec(args.path)?.[0] === args.path) {
           const key = `${kind} ${args.path} ${resolveDir}`;
           const main = mains.get(key) ?? resolve().then(({ path }) => browser.mainInsteadOf(path));
           mains.set(key, main);
           const path = await main;
-          const found = path === undefined ? undefined : await build.resolve(path, asked);
+          const found = path === undefined ? undefined : await build.resolve(path, options);
           if (found?.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
         }
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
@@ -218,8 +218,10 @@ export function importWall(
         const text = contents.toString();
         if (isCode(loader)) onText(path, text);
         if (isOfPackage(path)) {
-          const made = await throwingPatterns(name, text);
-          return typeof made === 'string' ? { contents: made === text ? contents : made, loader } : { errors: made };
+          const replaced = await throwingPatterns(name, text);
+          return typeof replaced === 'string'
+            ? { contents: replaced === text ? contents : replaced, loader }
+            : { errors: replaced };
         }
         const errors = await globImports(name, text);
         return errors.length > 0 ? { errors } : { contents, loader };

@@ -90,8 +90,8 @@ function reportChange(log: Log, pluginId: string, { target, place }: BuiltInChan
  * to import.
  */
 function withoutHandler(pluginId: string, file: string, exported: readonly string[]): HostFailure {
-  const told = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MAX_NAMES).join(', ')}`;
-  const message = `Plugin must export a handler function${told}`;
+  const exports = exported.length === 0 ? '' : `; it exports ${exported.slice(0, MAX_NAMES).join(', ')}`;
+  const message = `Plugin must export a handler function${exports}`;
   const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
   return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };
 }
