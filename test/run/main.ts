@@ -28,8 +28,7 @@ const SUITES: readonly Suite[] = [
   { name: 'slow', folders: ['test/slow'], seconds: 240 },
 ];
 /** Files that look at their whole process, for example at the modules that it has loaded. */
-const ALONE =
-  /^test\/(architecture\/|slow\/alerts-plugins|unit\/src\/http\/schema-compilers|unit\/src\/services\/settings\/signer-directory)/;
+const ALONE = /^test\/(architecture\/|slow\/alerts-plugins|unit\/src\/services\/settings\/signer-directory)/;
 const USAGE =
   'npm test [-- [--timeout=<seconds per file>] [--times] [--slow | <test files or folders>...]]\n' +
   '--slow runs test/slow too, which is left out otherwise';
