@@ -170,7 +170,7 @@ const MARK = Buffer.from('"use strict";');
 const START_BYTES = 1000;
 
 /** Whether a file of code says that it is strict. Modules always are (ECMA-262 11.2.2), and need not say so. */
-function isStrict(text: string): boolean {
+export function isStrict(text: string): boolean {
   return DIRECTIVE.test(text.slice(BEFORE.exec(text)?.[0].length));
 }
 
@@ -178,7 +178,7 @@ function isStrict(text: string): boolean {
  * The script as strict code, with all lines where they were. The bundler writes strict modules into a script that is
  * not strict. There, an assignment to a frozen object would do nothing, without an error.
  */
-function strict(code: Uint8Array): Uint8Array {
+export function strict(code: Uint8Array): Uint8Array {
   const bytes = Buffer.from(code.buffer, code.byteOffset, code.byteLength);
   const at = bytes.subarray(0, START_BYTES).indexOf(START);
   if (at === -1) return code;

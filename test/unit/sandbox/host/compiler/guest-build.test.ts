@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { stop } from 'esbuild';
 import t from 'tap';
-import { performBuild } from '../../../../../sandbox/host/compiler/guest-build.ts';
+import { isStrict, performBuild, strict } from '../../../../../sandbox/host/compiler/guest-build.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 const modulesDir = resolve(import.meta.dirname, '../../../../../sandbox/guest/modules');
@@ -199,4 +199,26 @@ t.test('packages are resolved as Node and browsers’ bundlers do', async (t) =>
     'the paths of a tsconfig lead to files',
   );
   t.match(await run('mapped/out.ts', `import '~out';`), /Could not resolve .*~out/, 'but to none outside');
+});
+
+t.test('a file is strict by its first words', (t) => {
+  for (const text of [
+    '"use strict"; a',
+    "'use strict'\na",
+    '#!/bin/x\n// c\n/* d\n */ "use strict"',
+    '\uFEFF"use strict"',
+  ]) {
+    t.ok(isStrict(text), text);
+  }
+  for (const text of ['', 'a; "use strict"', '// "use strict"', '"use stricter"', '("use strict")']) {
+    t.notOk(isStrict(text), text);
+  }
+  t.end();
+});
+
+t.test('a script becomes strict, and keeps its lines', (t) => {
+  const made = (text: string) => Buffer.from(strict(Buffer.from(text))).toString();
+  t.equal(made('var x = (() => {\n  a;\n})();'), 'var x = (() => {"use strict";\n  a;\n})();');
+  t.equal(made('a; (() => {b})'), 'a; (() => {b})');
+  t.end();
 });
