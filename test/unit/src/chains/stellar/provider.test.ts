@@ -4,6 +4,7 @@ import t from 'tap';
 import {
   accountAt,
   latestLedger,
+  lookUp,
   PASSPHRASE,
   payerAt,
   spendableOf,
@@ -206,4 +207,33 @@ t.test('what an account can give away of an asset', async (t) => {
     TypeError,
     'of another kind',
   );
+});
+
+t.test('a status that the result contradicts is no answer', async (t) => {
+  const resultOf = (result: xdr.TransactionResultResult) =>
+    new xdr.TransactionResult({ feeCharged: 100n, result, ext: xdr.TransactionResultExt.v0() }).toXdr('base64');
+  const success = resultOf(xdr.TransactionResultResult.txSuccess([]));
+  const failure = resultOf(xdr.TransactionResultResult.txFailed([]));
+  const look = (status: string, resultXdr?: string) =>
+    lookUp(
+      answering({
+        latestLedger: 9,
+        oldestLedger: 1,
+        latestLedgerCloseTime: '5',
+        status,
+        ledger: 7,
+        ...(resultXdr === undefined ? {} : { resultXdr }),
+      }),
+      'hash',
+    );
+  await t.rejects(look('FAILED', success), TypeError);
+  await t.rejects(look('SUCCESS', failure), TypeError);
+  for (const [status, result] of [
+    ['SUCCESS', success],
+    ['FAILED', failure],
+    ['FAILED', 'of a newer protocol'],
+    ['SUCCESS', undefined],
+  ] as const) {
+    t.equal((await look(status, result)).inclusion?.succeeded, status === 'SUCCESS', `${status} ${result}`);
+  }
 });
