@@ -22,7 +22,7 @@ async function start(): Promise<Service> {
   ] = await Promise.all([
     import('./chains/registry.ts'),
     import('./app/compose.ts'),
-    import('./config/load.ts'),
+    import('./settings/load.ts'),
     import('./domain/clock.ts'),
     import('./observability/log.ts'),
     import('./observability/welcome.ts'),

@@ -1,6 +1,6 @@
-import { contractsIn, type Environment } from '../config/environment.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
+import { contractsIn, type Environment } from '../settings/environment.ts';
 import type { Deployments } from './chain.ts';
 
 /** Creates the clients of the markets where tokens are priced and traded, from the environment. */

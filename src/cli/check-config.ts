@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createLog } from '../observability/log.ts';
 import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
 import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
+import type { Configuration } from '../settings/configuration.ts';
+import { createSecretResolver } from '../settings/secrets.ts';
 import { KeyWorker } from '../signers/keys/key-worker.ts';
 import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';

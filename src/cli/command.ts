@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Variables } from '../config/secrets.ts';
+import type { Variables } from '../settings/secrets.ts';
 
 /** The environment of a command. */
 export interface CommandContext {

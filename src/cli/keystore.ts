@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
-import { readVariables } from '../config/environment.ts';
-import { Findings } from '../config/problems.ts';
 import { systemClock } from '../domain/clock.ts';
+import { readVariables } from '../settings/environment.ts';
+import { Findings } from '../settings/problems.ts';
 import { createKeySigner } from '../signers/held-key.ts';
 import {
   describeKeystore,

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
-import { needsRestart, type SectionName } from '../config/changes.ts';
-import { configurationSchema, networkFileSchema } from '../config/file-schema.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { JsonObject } from '../domain/json/json.ts';
+import { needsRestart, type SectionName } from '../settings/changes.ts';
+import { configurationSchema, networkFileSchema } from '../settings/file-schema.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
 import { environmentOf } from './settings.ts';

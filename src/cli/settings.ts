@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { type Environment, readEnvironment, readVariables } from '../config/environment.ts';
-import { loadConfiguration } from '../config/load.ts';
-import { Findings } from '../config/problems.ts';
 import { systemClock } from '../domain/clock.ts';
+import type { Configuration } from '../settings/configuration.ts';
+import { type Environment, readEnvironment, readVariables } from '../settings/environment.ts';
+import { loadConfiguration } from '../settings/load.ts';
+import { Findings } from '../settings/problems.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { CommandContext } from './command.ts';
 

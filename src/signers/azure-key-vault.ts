@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { codeOf } from '../config/json-file.ts';
+import { codeOf } from '../settings/json-file.ts';
 import { type AccessToken, type AccessTokens, createAccessTokens } from './remote/access-token.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import {

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
-import { environmentSchema } from '../../src/config/environment.ts';
 import { createLog, logEndpoint } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { environmentSchema } from '../../src/settings/environment.ts';
 import { runTyped } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -7,8 +7,6 @@ import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
-import { Findings } from '../../src/config/problems.ts';
-import { checkCaveats } from '../../src/config/references.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
@@ -20,6 +18,8 @@ import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-fail
 import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/catalog.ts';
 import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
 import { KEPT_BYTES } from '../../src/services/fetch.ts';
+import { Findings } from '../../src/settings/problems.ts';
+import { checkCaveats } from '../../src/settings/references.ts';
 import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/tables/kept-bytes.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 

@@ -11,9 +11,9 @@ import { compileLegacy } from '../../src/chains/solana/message/compiled-message.
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
 import { FEW_UNITS } from '../../src/chains/solana/swap/jupiter.ts';
 import { MAX_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
-import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
+import { loadConfiguration } from '../../src/settings/load.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { familyInstructions } from '../support/solana-instructions.ts';
 

@@ -8,8 +8,8 @@ import { policySchema, readPolicy } from '../../src/chains/stellar/configuration
 import { authorizationSchema, contractValueSchema } from '../../src/chains/stellar/form/contract.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import { requestSchema } from '../../src/chains/stellar/request.ts';
-import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { loadConfiguration } from '../../src/settings/load.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { manage } from '../support/channels-scene.ts';
 

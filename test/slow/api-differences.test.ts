@@ -278,7 +278,7 @@ const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
     'test/integration/relayer-paused.test.ts',
     /was not reached yet/,
   ],
-  metrics: ['test/unit/src/config/environment.test.ts', /METRICS_ENABLED: true/],
+  metrics: ['test/unit/src/settings/environment.test.ts', /METRICS_ENABLED: true/],
   '`GET /metrics` on the metrics port': [
     'test/unit/src/http/routes/metrics.test.ts',
     /a client that asks for JSON gets the names/,

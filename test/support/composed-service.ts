@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { compose } from '../../src/app/compose.ts';
 import { createChains } from '../../src/chains/registry.ts';
-import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { loadConfiguration } from '../../src/settings/load.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { clientOf, type StartedService } from './service.ts';

@@ -1,10 +1,15 @@
 import type { Test } from 'tap';
 import { z } from 'zod';
-import type { Configuration, KnownChains, KnownSignerKind, KnownSignerKinds } from '../../src/config/configuration.ts';
-import { loadConfiguration } from '../../src/config/load.ts';
-import { ConfigurationError, textOf } from '../../src/config/problems.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { NetworkType } from '../../src/domain/network-type.ts';
+import type {
+  Configuration,
+  KnownChains,
+  KnownSignerKind,
+  KnownSignerKinds,
+} from '../../src/settings/configuration.ts';
+import { loadConfiguration } from '../../src/settings/load.ts';
+import { ConfigurationError, textOf } from '../../src/settings/problems.ts';
 
 const parsedByChain = z.strictObject({
   chain_id: z.int().optional(),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
-import { inheritedFields } from '../../config/networks/networks.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { isObject, type JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import { inheritedFields } from '../../settings/networks/networks.ts';
 import { parseBody } from '../request-body.ts';
 import { networkUrlsSchema } from './rpc-urls.ts';
 

@@ -1,5 +1,4 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { Configuration } from '../../config/configuration.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Log } from '../../observability/log.ts';
 import { ApiKeyDirectory } from '../../services/settings/api-key-directory.ts';
@@ -10,6 +9,7 @@ import { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import { openKeyRing, type SignerKinds } from '../../signers/registry.ts';
 import type { SignerTools } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
+import type { Configuration } from '../configuration.ts';
 import { applyNetworks, applyNotifications, applyPlugins, applyRelayers, applySigners } from './declarations.ts';
 import { type WaitingRelayer, withAddresses } from './relayer-addresses.ts';
 

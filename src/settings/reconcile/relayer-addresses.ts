@@ -1,5 +1,4 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { RelayerEntry } from '../../config/configuration.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
@@ -8,6 +7,7 @@ import { Pause } from '../../engine/rounds.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import type { Reader, Store } from '../../store/store.ts';
+import type { RelayerEntry } from '../configuration.ts';
 import { applyChangedRelayers, type DeclaredRelayer } from './declarations.ts';
 
 const HINT = 'bring its key back, or give the new key a signer of its own and name that in the relayer';

@@ -296,7 +296,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   85: {
     what: 'inheritance of networks',
     shown: {
-      'unit/src/config/networks': [
+      'unit/src/settings/networks': [
         'circles and strangers are problems',
         'the child wins, lists of endpoints replace, tags and features unite',
       ],

@@ -2,9 +2,9 @@
 
 import { compose } from '../../../src/app/compose.ts';
 import { createChains } from '../../../src/chains/registry.ts';
-import { loadConfiguration } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/observability/log.ts';
+import { loadConfiguration } from '../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../src/signers/registry.ts';
 import { keysHere } from '../../support/signer-tools.ts';
 

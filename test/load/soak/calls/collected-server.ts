@@ -6,9 +6,9 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { compose } from '../../../../src/app/compose.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
-import { loadConfiguration } from '../../../../src/config/load.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
+import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 import { COLLECTED } from './collection.ts';
 

@@ -5,10 +5,10 @@
 import { writeSync } from 'node:fs';
 import { compose } from '../../../../src/app/compose.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
-import { loadConfiguration } from '../../../../src/config/load.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { CHECKPOINTS, type Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
 import { createLog } from '../../../../src/observability/log.ts';
+import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createMarkets } from '../../../../src/chains/markets.ts';
-import { type Environment, environmentSchema } from '../../../../src/config/environment.ts';
 import { createMarketHttp } from '../../../../src/egress/market-client.ts';
+import { type Environment, environmentSchema } from '../../../../src/settings/environment.ts';
 
 t.test('create markets', async (t) => {
   const ROUTER = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { configurationPage } from '../../../../src/cli/schema.ts';
-import { configurationSchema } from '../../../../src/config/file-schema.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { configurationSchema } from '../../../../src/settings/file-schema.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 import { runTyped } from '../../../support/command.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { createSecretResolver, type Variables } from '../../../../src/config/secrets.ts';
+import { createSecretResolver, type Variables } from '../../../../src/settings/secrets.ts';
 import { awsKmsSignerKind, RenewedClient } from '../../../../src/signers/aws-kms.ts';
 import type { Curve } from '../../../../src/signers/signer.ts';
 import { signerTools } from '../../../support/signer-tools.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { createSecretResolver, type Variables } from '../../../../src/config/secrets.ts';
 import { createSignerHttp } from '../../../../src/egress/signer-http.ts';
+import { createSecretResolver, type Variables } from '../../../../src/settings/secrets.ts';
 import {
   azureAccessFields,
   azureKeyVaultSignerKind,

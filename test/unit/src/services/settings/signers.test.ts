@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { createSecretResolver } from '../../../../../src/config/secrets.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
 import { createSignersService } from '../../../../../src/services/settings/signers.ts';
+import { createSecretResolver } from '../../../../../src/settings/secrets.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';

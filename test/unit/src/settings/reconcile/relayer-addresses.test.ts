@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
-import type { RelayerEntry } from '../../../../../src/config/configuration.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
+import type { RelayerEntry } from '../../../../../src/settings/configuration.ts';
 import { keyFaults, WaitingRelayers, withAddresses } from '../../../../../src/settings/reconcile/relayer-addresses.ts';
 import { createKeySigner } from '../../../../../src/signers/held-key.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';

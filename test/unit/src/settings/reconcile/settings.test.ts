@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import { Teardown } from '../../../../../src/app/teardown.ts';
 import { createChains } from '../../../../../src/chains/registry.ts';
-import type { Configuration, RelayerEntry } from '../../../../../src/config/configuration.ts';
-import { ConfigurationError } from '../../../../../src/config/problems.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
+import type { Configuration, RelayerEntry } from '../../../../../src/settings/configuration.ts';
+import { ConfigurationError } from '../../../../../src/settings/problems.ts';
 import { LiveSettings } from '../../../../../src/settings/reconcile/live-settings.ts';
 import { openSettings, type SettingsParts } from '../../../../../src/settings/reconcile/open-settings.ts';
 import { rawKeySignerKind } from '../../../../../src/signers/raw-key.ts';

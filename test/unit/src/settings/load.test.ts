@@ -1,10 +1,10 @@
 import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { KnownSignerKinds } from '../../../../src/config/configuration.ts';
-import { codeOf, readJsonFile, shownPath } from '../../../../src/config/json-file.ts';
-import { checkKeyFiles } from '../../../../src/config/load.ts';
-import { ConfigurationError, Findings, textOf } from '../../../../src/config/problems.ts';
+import type { KnownSignerKinds } from '../../../../src/settings/configuration.ts';
+import { codeOf, readJsonFile, shownPath } from '../../../../src/settings/json-file.ts';
+import { checkKeyFiles } from '../../../../src/settings/load.ts';
+import { ConfigurationError, Findings, textOf } from '../../../../src/settings/problems.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { digestsOf, watchConfiguration } from '../../../../src/config/watch.ts';
+import { digestsOf, watchConfiguration } from '../../../../src/settings/watch.ts';
 
 /** A configuration folder that is watched. The watch does not keep the process alive, so a timer does. */
 async function watched(t: Test, onChange: (files: string[]) => Promise<void> = () => Promise.resolve()) {

@@ -2,9 +2,10 @@ import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
-import { openApiKey } from '../../../../src/config/api-key.ts';
-import { Findings, textOf } from '../../../../src/config/problems.ts';
-import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/config/schema.ts';
+import type { JsonObject } from '../../../../src/domain/json/json.ts';
+import { openApiKey } from '../../../../src/settings/api-key.ts';
+import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/settings/schema.ts';
 import {
   checkPolicies,
   idsOf,
@@ -13,8 +14,7 @@ import {
   readPlugins,
   readRelayers,
   readSigners,
-} from '../../../../src/config/sections.ts';
-import type { JsonObject } from '../../../../src/domain/json/json.ts';
+} from '../../../../src/settings/sections.ts';
 import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
 
 const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { JsonObject } from '../../../../src/domain/json/json.ts';
 import {
   type NetworkEntry,
   parseNetworkEntry,
   readNetworkEntries,
-} from '../../../../src/config/networks/network-files.ts';
-import { inherit, type NetworkUse, resolveNetworks } from '../../../../src/config/networks/networks.ts';
-import { Findings, textOf } from '../../../../src/config/problems.ts';
-import { httpUrlSchema, rpcUrlsSchema } from '../../../../src/config/schema.ts';
-import type { JsonObject } from '../../../../src/domain/json/json.ts';
+} from '../../../../src/settings/networks/network-files.ts';
+import { inherit, type NetworkUse, resolveNetworks } from '../../../../src/settings/networks/networks.ts';
+import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { httpUrlSchema, rpcUrlsSchema } from '../../../../src/settings/schema.ts';
 import { chains } from '../../../support/config-folder.ts';
 
 t.test('networks', async (t) => {

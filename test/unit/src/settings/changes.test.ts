@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createChains } from '../../../../src/chains/registry.ts';
-import { changesOf, needsRestart, type Running } from '../../../../src/config/changes.ts';
-import type { Configuration } from '../../../../src/config/configuration.ts';
-import { loadConfiguration } from '../../../../src/config/load.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { changesOf, needsRestart, type Running } from '../../../../src/settings/changes.ts';
+import type { Configuration } from '../../../../src/settings/configuration.ts';
+import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const chains = createChains(systemClock);

@@ -2,17 +2,17 @@ import t from 'tap';
 import { z } from 'zod';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
-import { check } from '../../../../src/config/check.ts';
-import type { ChainSchemas } from '../../../../src/config/configuration.ts';
-import { Findings, textOf } from '../../../../src/config/problems.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { check } from '../../../../src/settings/check.ts';
+import type { ChainSchemas } from '../../../../src/settings/configuration.ts';
+import { Findings, textOf } from '../../../../src/settings/problems.ts';
 import {
   checkCaveats,
   checkGrants,
   checkRelayerReferences,
   type KnownNames,
-} from '../../../../src/config/references.ts';
-import { checkSecrets, createSecretResolver, secretSchema } from '../../../../src/config/secrets.ts';
-import { systemClock } from '../../../../src/domain/clock.ts';
+} from '../../../../src/settings/references.ts';
+import { checkSecrets, createSecretResolver, secretSchema } from '../../../../src/settings/secrets.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 
 const known: KnownNames = {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { foreignVariables, readEnvironment, readVariables } from '../../../../src/config/environment.ts';
-import { Findings, textOf } from '../../../../src/config/problems.ts';
+import { foreignVariables, readEnvironment, readVariables } from '../../../../src/settings/environment.ts';
+import { Findings, textOf } from '../../../../src/settings/problems.ts';
 
 const KEY = 'k'.repeat(32);
 

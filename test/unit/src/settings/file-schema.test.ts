@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { createChains } from '../../../../src/chains/registry.ts';
-import { configurationSchema, networkFileSchema } from '../../../../src/config/file-schema.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../src/domain/json/json.ts';
+import { configurationSchema, networkFileSchema } from '../../../../src/settings/file-schema.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const chains = createChains(systemClock);
