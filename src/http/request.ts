@@ -1,15 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
 import { Access } from '../domain/settings/access.ts';
-import type { Actor, Caller } from '../domain/settings/caller.ts';
-import { effectOf } from './idempotency.ts';
-
-/** The path parameters of routes of one resource. */
-export const idParams = z.object({ id: z.string() });
 
 /** Returns the access of the request's key. */
 export function accessOf({ identity }: FastifyRequest): Access {
@@ -17,21 +11,6 @@ export function accessOf({ identity }: FastifyRequest): Access {
 }
 
 const NO_ACCESS = new Access([]);
-
-/** The caller of a transaction, for its audit record. */
-export function actorOf(request: FastifyRequest): Actor {
-  return { keyId: request.keyId, requestId: request.id };
-}
-
-/** Whether the caller may send through a relayer. */
-export function maySend(request: FastifyRequest, relayerId: string): boolean {
-  return accessOf(request).may({ resource: 'relayers', action: 'send' }, relayerId);
-}
-
-/** The caller of a change, for its audit record. */
-export function callerOf(request: FastifyRequest): Caller {
-  return { keyId: request.keyId, requestId: request.id, access: accessOf(request), effect: effectOf(request) };
-}
 
 const SHORT_PRINTABLE = /^[\x21-\x7e]{1,128}$/;
 

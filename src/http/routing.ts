@@ -1,21 +1,17 @@
 import { METHODS as httpMethods } from 'node:http';
-import type { FastifyInstance, FastifySchema, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 
-/** The methods and properties of each path, collected while routes are added. */
-export type RouteTable = Map<string, { methods: Map<string, FastifySchema>; isPublic: boolean; isPage: boolean }>;
+/** The methods of each path, collected while routes are added. */
+type RouteTable = Map<string, { methods: Set<string>; isPublic: boolean }>;
 
 /** Collects every route that is added after this call. */
 export function collectRoutes(app: FastifyInstance): RouteTable {
   const table: RouteTable = new Map();
-  app.addHook('onRoute', ({ url, method, config, schema }) => {
+  app.addHook('onRoute', ({ url, method, config }) => {
     if (config?.isRefusal === true) return;
-    const entry = table.get(url) ?? {
-      methods: new Map(),
-      isPublic: config?.isPublic === true,
-      isPage: config?.isPage === true,
-    };
-    for (const one of [method].flat()) entry.methods.set(one, schema ?? {});
+    const entry = table.get(url) ?? { methods: new Set(), isPublic: config?.isPublic === true };
+    for (const one of [method].flat()) entry.methods.add(one);
     table.set(url, entry);
   });
   return table;

@@ -1,17 +1,9 @@
 import '../domain/json/issue-text.ts';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import type { Clock } from '../domain/clock.ts';
-import type { Health } from '../observability/health.ts';
-import type { Log } from '../observability/log.ts';
-import type { Exposition } from '../observability/metrics.ts';
-import type { PluginHost } from '../plugin-host/plugin-host.ts';
-import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
-import type { ApiServices } from '../services/services.ts';
 import type { TransactionEvents } from '../services/transaction-events.ts';
 import type { AcceptedKeys } from './access/auth.ts';
-import { declareNeeds } from './access/needs.ts';
-import { admitRequests, Drain, type HttpLimits, type HttpMetrics, limitHandlers } from './admission.ts';
+import { admitRequests, Drain, limitHandlers } from './admission.ts';
 import {
   answerClientError,
   answerExpectations,
@@ -20,53 +12,25 @@ import {
   type HttpServer,
   listenOn,
 } from './connections.ts';
-import type { CursorIds, PlaceCursors } from './cursors.ts';
 import { answerText } from './envelope.ts';
 import { answerFailure } from './errors.ts';
 import { EventSource } from './events/event-source.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
+import { type ApiParts, refuseUndeclared, register } from './operation.ts';
+import { API_OPERATIONS } from './operations.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
-import { apiKeyRoutes } from './routes/api-keys.ts';
-import { auditRoutes } from './routes/audit.ts';
-import { batchRoutes } from './routes/batches.ts';
+import { acceptAnythingAsJson, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
-import { deliveryRoutes } from './routes/deliveries.ts';
-import { eventRoutes } from './routes/events.ts';
-import { healthRoutes } from './routes/health.ts';
-import { lifecycleRoutes } from './routes/lifecycle.ts';
-import { metricRoutes } from './routes/metrics.ts';
-import { networkRoutes } from './routes/networks.ts';
-import { notificationRoutes } from './routes/notifications.ts';
-import { pageRoutes } from './routes/pages.ts';
-import { pluginRoutes, pluginViewRoutes } from './routes/plugins.ts';
-import { relayerRoutes } from './routes/relayers.ts';
-import { rpcRoutes } from './routes/rpc.ts';
-import { signerRoutes } from './routes/signers.ts';
-import { signingRoutes } from './routes/signing.ts';
-import { transactionRoutes } from './routes/transactions.ts';
-import { collectRoutes, noSchemaCompilers, type RouteTable, refuseOtherMethods } from './routing.ts';
+import { descriptionOperation, pageRoutes } from './routes/pages.ts';
+import { pluginCallOperations } from './routes/plugins.ts';
+import { collectRoutes, noSchemaCompilers, refuseOtherMethods } from './routing.ts';
 
-export interface HttpServerDependencies {
-  services: ApiServices;
+export interface HttpServerDependencies extends Omit<ApiParts, 'drain' | 'source'> {
   events: TransactionEvents;
-  /** Turns positions in the event stream into ids for clients. */
-  cursorIds: CursorIds;
-  /** Turns positions in the list of webhook deliveries into cursors for clients. */
-  deliveryCursors: PlaceCursors;
-  pluginHost: PluginHost;
   keys: AcceptedKeys;
   limiter: RateLimiter;
-  idempotencyKeys: IdempotencyKeys;
-  log: Log;
-  metrics: HttpMetrics;
-  /** The metrics that the metrics routes serve. */
-  exposition: Exposition;
-  health: Health;
-  limits: HttpLimits;
   /** The parts of the browser console; null: there is no console. */
   console: ConsoleParts | null;
-  clock: Clock;
   /** Makes request ids. */
   newId: () => string;
 }
@@ -74,15 +38,8 @@ export interface HttpServerDependencies {
 /** How long an idle connection stays open after the server begins to close. */
 const LINGER_MS = 500;
 
-/**
- * The API server, and its routes, from which the API description is made. All answers are JSON. All are in the
- * envelope, except probes, raw plugin answers and `rpc`.
- */
-export interface ApiServer extends HttpServer {
-  readonly routes: RouteTable;
-}
-
-export async function createHttpServer(dependencies: HttpServerDependencies): Promise<ApiServer> {
+/** The API server. All answers are JSON, in the envelope except probes, raw plugin answers and `rpc`. */
+export async function createHttpServer(dependencies: HttpServerDependencies): Promise<HttpServer> {
   const { limits, newId } = dependencies;
   const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
@@ -119,12 +76,11 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   answerTogether(app);
 
   const routes = collectRoutes(app);
-  declareNeeds(app);
-  await addRoutes(app, dependencies, { drain, source });
+  refuseUndeclared(app);
+  await addRoutes(app, dependencies, { ...dependencies, drain, source });
   refuseOtherMethods(app, routes);
 
   return {
-    routes,
     listen: (where) => listenOn(app, where),
     close: async (graceMs) => {
       await drain.start(graceMs);
@@ -136,43 +92,23 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   };
 }
 
-/** Adds all routes. Each plugin call exists with and without the prefix. */
+/** Adds all routes, in groups that read bodies differently. */
 async function addRoutes(
   app: FastifyInstance,
-  dependencies: HttpServerDependencies,
-  { drain, source }: { drain: Drain; source: EventSource },
+  { health, console }: HttpServerDependencies,
+  parts: ApiParts,
 ): Promise<void> {
-  const { services, pluginHost, metrics, health, limits } = dependencies;
-  await app.register(
-    async (api) => {
-      acceptJson(api);
-      healthRoutes(api, health, drain);
-      relayerRoutes(api, services.relayers);
-      transactionRoutes(api, services.transactions);
-      batchRoutes(api, {
-        transactions: services.transactions,
-        keys: dependencies.idempotencyKeys,
-        log: dependencies.log,
-      });
-      lifecycleRoutes(api, services.lifecycle);
-      pluginViewRoutes(api, pluginHost, services.plugins);
-      notificationRoutes(api, services.notifications);
-      deliveryRoutes(api, services.deliveries, dependencies.deliveryCursors);
-      signingRoutes(api, services.signing);
-      rpcRoutes(api, services.rpc);
-      signerRoutes(api, services.signers);
-      networkRoutes(api, services.networks);
-      apiKeyRoutes(api, services.apiKeys);
-      auditRoutes(api, services.audit);
-      eventRoutes(api, { source, ids: dependencies.cursorIds, clock: dependencies.clock, ending: drain.signal });
-      metricRoutes(api, dependencies.exposition);
-    },
-    { prefix: '/api/v1' },
-  );
-  await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }), { prefix: '/api/v1' });
-  await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }));
+  await app.register(async (api) => {
+    acceptJson(api);
+    register(api, API_OPERATIONS, parts);
+  });
+  await app.register(async (calls) => {
+    acceptAnythingAsJson(calls);
+    register(calls, pluginCallOperations, parts);
+  });
   await app.register(async (pages) => {
-    pageRoutes(pages, { health, hasConsole: dependencies.console !== null });
-    if (dependencies.console !== null) consoleRoutes(pages, dependencies.console);
+    register(pages, [descriptionOperation], parts);
+    pageRoutes(pages, { health, hasConsole: console !== null });
+    if (console !== null) consoleRoutes(pages, console);
   });
 }

@@ -1,13 +1,10 @@
-import type { Test } from 'tap';
 import type { Json, JsonObject } from '../../src/domain/json/json.ts';
 import { describeApi } from '../../src/http/openapi/document.ts';
 import { describedBodies } from '../support/described.ts';
-import { startHttp } from '../support/http-server.ts';
 
-/** The description of what a server answers, as a reader of JSON has it. */
-export async function describedApi(t: Pick<Test, 'teardown'>): Promise<JsonObject> {
-  const { server } = await startHttp(t);
-  return JSON.parse(JSON.stringify(describeApi(server.routes, describedBodies()))) as JsonObject;
+/** The description of the API, as a reader of JSON has it. */
+export function describedApi(): JsonObject {
+  return JSON.parse(JSON.stringify(describeApi(describedBodies()))) as JsonObject;
 }
 
 /** From the document down to each operation, schema and answer. */

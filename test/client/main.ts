@@ -4,9 +4,7 @@ import { apiText } from './api-text.ts';
 import { describedApi, descriptionText } from './description.ts';
 import { SDK_NAMES, sdkText } from './sdk-text.ts';
 
-const ends: (() => unknown)[] = [];
-const document = await describedApi({ teardown: (end) => void ends.push(end) });
+const document = describedApi();
 writeFileSync(new URL('../../src/http/openapi/openapi.json', import.meta.url), descriptionText(document));
 writeFileSync(new URL('../../src/client/api.ts', import.meta.url), apiText(document));
 writeFileSync(SDK_NAMES, await sdkText());
-for (const end of ends.toReversed()) await end();

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { fund } from '../../examples/demo/chain.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
-import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/openapi/event-operations.ts';
-import { operations } from '../../src/http/openapi/operations.ts';
+import { describedOperations } from '../../src/http/operations.ts';
+import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/routes/events.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import { describedBodies } from '../support/described.ts';
@@ -11,7 +11,7 @@ import { readEvents } from '../support/event-reader.ts';
 import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const described = operations(describedBodies());
+const described = describedOperations(describedBodies());
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
 t.test('every operation, once', async (t) => {

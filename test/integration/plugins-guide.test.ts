@@ -11,7 +11,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
-import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
+import { pluginSchema } from '../../src/http/routes/plugins.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-failure.ts';

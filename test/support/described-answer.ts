@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { failureSchema, pluginFailureSchema } from '../../src/http/openapi/answers.ts';
-import type { Operation } from '../../src/http/openapi/operation.ts';
-import { operations } from '../../src/http/openapi/operations.ts';
-import { possibleErrors } from '../../src/http/openapi/possible-errors.ts';
+import { type DescribedOperation, possibleErrors } from '../../src/http/operation.ts';
+import { describedOperations } from '../../src/http/operations.ts';
 import { describedBodies } from './described.ts';
 
 /** A service's answer, and its request. */
@@ -16,20 +15,17 @@ export interface Answered {
 }
 
 interface Described {
-  method: string;
-  url: string;
   pattern: RegExp;
-  operation: Operation;
+  operation: DescribedOperation;
 }
 
 let known: readonly Described[] | undefined;
 
 function all(): readonly Described[] {
-  known ??= Object.entries(operations(describedBodies())).map(([route, operation]) => {
-    const [method = '', url = ''] = route.split(' ');
-    const pattern = new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);
-    return { method, url, pattern, operation };
-  });
+  known ??= Object.values(describedOperations(describedBodies())).map((operation) => ({
+    pattern: new RegExp(`^${operation.path.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`),
+    operation,
+  }));
   return known;
 }
 
@@ -39,11 +35,13 @@ export function faultOf({ method, path, status, text }: Answered): string | unde
   // A path that cannot be decoded matches no described path.
   const here = isDecodable(place) ? all().filter(({ pattern }) => pattern.test(place)) : [];
   // A literal path takes precedence over a path with an id.
-  const [literal] = here.toSorted((one, other) => one.url.split(':').length - other.url.split(':').length);
-  const described = here.find((one) => one.method === method && one.url === literal?.url);
+  const [literal] = here
+    .map(({ operation }) => operation.path)
+    .toSorted((one, other) => one.split(':').length - other.split(':').length);
+  const described = here.find(({ operation }) => operation.method === method && operation.path === literal);
   const value = parsed(text);
   if (described === undefined) return isRefusal(value, here.length === 0 ? 404 : 405, status);
-  if (described.url.includes('/call')) return callFault(value, described, status);
+  if (described.operation.path.includes('/call')) return callFault(value, described, status);
   const { answer, otherFailures = {} } = described.operation;
   const other = otherFailures[status]?.schema;
   if (status === answer.status) {
@@ -54,12 +52,12 @@ export function faultOf({ method, path, status, text }: Answered): string | unde
   return failureFault(value, described, status);
 }
 
-function failureFault(value: unknown, { operation, method, url }: Described, status: number): string | undefined {
+function failureFault(value: unknown, { operation }: Described, status: number): string | undefined {
   const fault = misfit(failureSchema, value);
   if (fault !== undefined) return `no envelope: ${fault}`;
   const { code } = failureSchema.parse(value);
   if (ERRORS[code].status !== status) return `${code} is no ${status}`;
-  return possibleErrors(operation, method, url).includes(code) ? undefined : `${code} is not among its errors`;
+  return possibleErrors(operation).includes(code) ? undefined : `${code} is not among its errors`;
 }
 
 /** A plugin may answer with anything, and its failures with any status. */
@@ -80,7 +78,7 @@ function isRefusal(value: unknown, due: 404 | 405, status: number): string | und
 }
 
 /** Also reports a key that the schema does not have. */
-function misfit(schema: Operation['answer']['schema'], value: unknown): string | undefined {
+function misfit(schema: DescribedOperation['answer']['schema'], value: unknown): string | undefined {
   const result = schema.safeParse(value);
   if (!result.success) return result.error.message;
   return isDeepStrictEqual(result.data, value) ? undefined : 'it has a key that is not described';

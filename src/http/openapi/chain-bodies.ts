@@ -5,7 +5,7 @@ import { transactionStatusSchema } from '../../domain/transaction/transaction-st
 import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
 import { relayerCreateSchema } from '../../services/settings/relayer-create.ts';
 import { signerCreateSchema } from '../../services/settings/signer-form.ts';
-import type { ChainBodies } from './operation.ts';
+import type { ChainBodies } from '../operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
 
 /** The parts of a chain family that the description uses. */

@@ -1,17 +1,21 @@
-import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { jsonSchemas } from '../../domain/json/json-schema.ts';
-import { needOf } from '../access/needs.ts';
 import { HTTP_LIMITS } from '../admission.ts';
 import { failure } from '../envelope.ts';
+import {
+  type ChainBodies,
+  type DescribedOperation,
+  namesOne,
+  type OtherFailure,
+  permissionOf,
+  possibleErrors,
+  TAGS,
+} from '../operation.ts';
+import { describedOperations, NAMED_ANSWERS } from '../operations.ts';
 import { MAX_PLUGIN_VALUES, MAX_VALUES } from '../request.ts';
-import type { RouteTable } from '../routing.ts';
 import { exampleOf, textOf } from './error-example.ts';
-import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';
-import { NAMED_ANSWERS, operations } from './operations.ts';
-import { possibleErrors } from './possible-errors.ts';
 import { describeWebhooks, webhookEventSchema } from './webhooks.ts';
 
 /** The parts of the description other than the routes. */
@@ -27,29 +31,14 @@ const DESCRIPTION = [
   'Integers beyond 2^53 are exact: send them as JSON numbers or as decimal strings, and parse responses accordingly.',
 ].join(' ');
 
-/**
- * Describes the registered routes in OpenAPI 3.1.
- * @throws when a route has no description, or a description has no route
- */
-export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject {
-  const known = new Map(Object.entries(operations(parts)));
+/** Describes the operations in OpenAPI 3.1. */
+export function describeApi(parts: DocumentParts): JsonObject {
   const components = new Components(parts);
   const paths: Record<string, JsonObject> = {};
-  for (const [url, { methods, isPublic, isPage }] of table) {
-    if (isPage) continue;
-    for (const [method, schema] of methods) {
-      // Fastify adds a HEAD route to each GET route.
-      if (method === 'HEAD') continue;
-      const operation = known.get(`${method} ${url}`);
-      if (operation === undefined) throw new Error(`openapi/operations.ts says nothing of ${method} ${url}`);
-      known.delete(`${method} ${url}`);
-      const path = url.replace(/:(\w+)/g, '{$1}').replace('*', '{route}');
-      const described = describe(operation, schema, { method, url, isPublic }, components);
-      const permission = permissionOf(method, url);
-      paths[path] = { ...paths[path], [method.toLowerCase()]: { ...described, ...permission } };
-    }
+  for (const operation of Object.values(describedOperations(parts))) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}').replace('*', '{route}');
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) };
   }
-  if (known.size > 0) throw new Error(`openapi/operations.ts describes no route: ${[...known.keys()].join(', ')}`);
   return {
     openapi: '3.1.1',
     info: {
@@ -138,13 +127,9 @@ function schemaReference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function describe(
-  operation: Operation,
-  schema: FastifySchema,
-  { method, url, isPublic }: { method: string; url: string; isPublic: boolean },
-  components: Components,
-): JsonObject {
-  const { id, tag, summary, description, body, answer } = operation;
+function describe(operation: DescribedOperation, components: Components): JsonObject {
+  const { path, id, tag, summary, description, body, answer } = operation;
+  const need = permissionOf(operation);
   const name = `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`;
   const content = answer.contentType ?? 'application/json';
   return {
@@ -154,48 +139,43 @@ function describe(
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(isPublic ? { security: [] } : {}),
+    ...(operation.permission === 'public' ? { security: [] } : {}),
     parameters: [
-      ...pathParameters(url, schema.params),
-      ...queryParameters(schema.querystring, operation.query),
-      ...headerParameters(operation.headers),
-      ...(operation.takesKey === true ? [KEY_PARAMETER] : []),
+      ...pathParameters(path, operation.params),
+      ...queryParameters(operation.query, operation.readsQuery),
+      ...headerParameters(operation.readsHeaders),
+      ...(operation.takesKey ? [KEY_PARAMETER] : []),
     ],
     ...(body === undefined
       ? {}
-      : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema), url) }),
+      : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema), path) }),
     responses: {
       [answer.status]: {
         description: answer.description,
-        ...(operation.takesKey === true ? { headers: REPLAYED } : {}),
+        ...(operation.takesKey ? { headers: REPLAYED } : {}),
         content: {
           [content]: { schema: components.output(`${name}Answer`, answer.schema), ...eventsOf(answer, components) },
         },
       },
-      ...failures(operation, possibleErrors(operation, method, url), components),
+      ...failures(operation, possibleErrors(operation), components),
     },
+    // The permission as API keys list it.
+    ...(need === undefined
+      ? {}
+      : { 'x-permission': `${need.resource}:${namesOne(operation) ? '{id}:' : ''}${need.action}` }),
   };
 }
 
 /** Describes the events of a stream in an extension, because OpenAPI 3.1 cannot describe them. */
-function eventsOf({ events }: Operation['answer'], components: Components): JsonObject {
+function eventsOf({ events }: DescribedOperation['answer'], components: Components): JsonObject {
   if (events === undefined) return {};
   const kinds = Object.entries(events).map(([kind, { name, data }]) => [kind, components.output(name, data)]);
   return { 'x-events': Object.fromEntries(kinds) };
 }
 
-/** Returns the permission that the operation needs, as API keys list it. */
-function permissionOf(method: string, url: string): JsonObject {
-  const need = needOf(method, url);
-  if (need == null) return {};
-  const { resource, action } = need;
-  const hasId = url.includes('/:id') && (resource === 'relayers' || resource === 'plugins');
-  return { 'x-permission': hasId ? `${resource}:{id}:${action}` : `${resource}:${action}` };
-}
-
 /** The bounds of a body as a whole are said in words, since no schema can state them. */
 function requestBody(
-  { required, example }: NonNullable<Operation['body']>,
+  { required, example }: NonNullable<DescribedOperation['body']>,
   schema: JsonObject,
   url: string,
 ): JsonObject {
@@ -243,7 +223,7 @@ function exampleOfName(name: string, url: string): string {
 }
 
 /** Returns the query parameters: those in the route's schema, and those that its handler reads itself. */
-function queryParameters(validated: unknown, read: Operation['query'] = {}): JsonObject[] {
+function queryParameters(validated: unknown, read: DescribedOperation['readsQuery'] = {}): JsonObject[] {
   return [
     ...Object.entries(fieldsOf(validated)).map(([name, { description, ...schema }]) => ({
       name,
@@ -262,7 +242,7 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
   ];
 }
 
-function headerParameters(read: Operation['headers'] = {}): JsonObject[] {
+function headerParameters(read: DescribedOperation['readsHeaders'] = {}): JsonObject[] {
   return Object.entries(read).map(([name, description]) => ({
     name,
     in: 'header',
@@ -274,7 +254,7 @@ function headerParameters(read: Operation['headers'] = {}): JsonObject[] {
 
 /** Every failure by its status, with the body of each row of the error table as an example. */
 function failures(
-  operation: Operation,
+  operation: DescribedOperation,
   codes: readonly ErrorCode[],
   components: Components,
 ): Record<string, JsonObject> {

@@ -1,6 +1,6 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
 import { relayerDisabled } from '../../domain/relayer/relayer.ts';
-import type { ChainBodies } from './operation.ts';
+import type { ChainBodies } from '../operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];
 

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import { type Effect, idempotencyKeySchema } from '../../domain/idempotency.ts';
@@ -6,14 +5,14 @@ import type { Wire, WireObject } from '../../domain/json/json.ts';
 import { readBack, writeJson } from '../../domain/json/json-text.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
-import type { Log } from '../../observability/log.ts';
 import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
 import { parseBody } from '../../services/request-body.ts';
 import type { TransactionsService } from '../../services/services.ts';
 import { failure, success } from '../envelope.ts';
 import { toAppError } from '../errors.ts';
-import { effectOf, fingerprintOf } from '../idempotency.ts';
-import { accessOf, bodyOf } from '../request.ts';
+import { fingerprintOf } from '../idempotency.ts';
+import { envelope, failureSchema } from '../openapi/answers.ts';
+import { BODY, one, operation } from '../operation.ts';
 
 /**
  * The most requests in a batch. Accepting one request can take a few seconds, and the batch is answered when all are
@@ -130,28 +129,64 @@ function answerOf(view: Wire): WireObject {
   return success(view) as unknown as WireObject;
 }
 
-interface BatchRouteParts {
-  transactions: Pick<TransactionsService, 'send'>;
-  keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
-  log: Log;
-}
-
-/** Several transactions in one request, each with its own outcome. */
-export function batchRoutes(app: FastifyInstance, { transactions, keys, log }: BatchRouteParts): void {
-  app.post('/transactions/batch', async (request, reply) => {
-    const { requests } = parseBody(batchSchema, bodyOf(request));
-    await app.countAs(requests.length, request, reply);
-    const { id: requestId, keyId } = request;
-    const outcomes = await sendBatch(requests, {
-      transactions,
-      keys,
-      caller: { keyId, requestId, access: accessOf(request) },
-      effect: effectOf(request),
-      isGone: () => reply.raw.destroyed,
-      onFault: (error) => log.error({ requestId, keyId, err: error }, 'a request of a batch failed'),
-    });
-    // If a retry may end differently, the answer is not stored under the batch's own key, so that a repeat tries again.
-    request.isProvisional = outcomes.some(({ isProvisional }) => isProvisional);
-    return success(outcomes.map(({ answer }) => answer));
+/** The outcome of a request that was accepted. */
+function sentSchema(transaction: z.ZodType) {
+  return envelope(transaction).extend({
+    status: z.literal(200),
+    replayed: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'True if this is the response to an earlier request with the same key, absent otherwise' }),
   });
 }
+
+const refusedSchema = failureSchema.extend({
+  status: z.int().meta({ description: 'HTTP status that the same request would get by itself' }),
+});
+
+/** Several transactions in one request, each with its own outcome. */
+export const batchOperations = [
+  operation({
+    method: 'POST',
+    path: '/api/v1/transactions/batch',
+    permission: 'relayers:send',
+    isList: true,
+    id: 'sendTransactions',
+    tag: 'Transactions',
+    summary: 'Send several transactions',
+    description:
+      'Takes at most 100 transactions, each with its own outcome. Transactions of one relayer are accepted in the ' +
+      'given order; a refused transaction does not stop the others. Each may have an `idempotency_key`, which ' +
+      'works like the `Idempotency-Key` header of a single request. With an `Idempotency-Key` header the whole ' +
+      'batch is safe to repeat; a repeat tries refused transactions again if they may succeed later. Each ' +
+      'transaction counts as one request against the rate limit of the API key. If there is no room for all of ' +
+      'them, none is sent (429).',
+    body: ({ request }) => ({
+      schema: batchSchema,
+      example: {
+        requests: [{ relayer_id: 'sepolia-1', idempotency_key: 'order-1042', transaction: request.example }],
+      },
+    }),
+    answer: one('One outcome for each request, in the same order', ({ transaction }) =>
+      z.array(z.union([sentSchema(transaction), refusedSchema])),
+    ),
+    errors: BODY,
+    async handle(call, { services: { transactions }, idempotencyKeys: keys, log }) {
+      const { body, caller, effect, request, reply } = call;
+      const { requests } = parseBody(batchSchema, body);
+      await request.server.countAs(requests.length, request, reply);
+      const { keyId, requestId } = caller;
+      const outcomes = await sendBatch(requests, {
+        transactions,
+        keys,
+        caller,
+        effect,
+        isGone: () => reply.raw.destroyed,
+        onFault: (error) => log.error({ requestId, keyId, err: error }, 'a request of a batch failed'),
+      });
+      // If a retry may end differently, the answer is not stored under the batch's own key, so that a repeat tries again.
+      request.isProvisional = outcomes.some(({ isProvisional }) => isProvisional);
+      return outcomes.map(({ answer }) => answer);
+    },
+  }),
+];

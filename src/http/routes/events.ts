@@ -1,12 +1,27 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Clock } from '../../domain/clock.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { CursorIds } from '../cursors.ts';
-import type { EventSource } from '../events/event-source.ts';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { eventStream } from '../events/event-stream.ts';
+import { moment } from '../openapi/answers.ts';
+import { operation, raw } from '../operation.ts';
+import { loggedCallSchema } from './plugins.ts';
+
+/** The data of an event about a transaction. */
+export const transactionEventSchema = z
+  .object({
+    id: z.string(),
+    relayer_id: z.string(),
+    status: transactionStatusSchema,
+    status_reason: z.string().nullable(),
+    hash: z.string().nullable(),
+    at: moment,
+  })
+  .meta({ description: 'Data of a `transaction` event: the state of the transaction right after the event' });
+
+/** The data of an event about a plugin call. */
+export const pluginCallEventSchema = loggedCallSchema
+  .extend({ plugin_id: z.string() })
+  .meta({ description: 'Data of a `plugin_call` event' });
 
 const once = z.string('must be given once').optional();
 
@@ -19,25 +34,38 @@ const querystring = z.object({
   }),
 });
 
-interface EventRouteParts {
-  source: EventSource;
-  ids: CursorIds;
-  clock: Pick<Clock, 'elapsed'>;
-  /** Aborts when the service starts to shut down. */
-  ending: AbortSignal;
-}
-
-/** Streams server-sent events while the client stays connected. */
-export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }: EventRouteParts): void {
-  const streams = new OpenStreams();
-  app.withTypeProvider<ZodTypeProvider>().route({
+/** Server-sent events, while the client stays connected. */
+export const eventOperations = [
+  operation({
     method: 'GET',
-    url: '/events',
-    schema: { querystring },
+    path: '/api/v1/events',
+    query: querystring,
     config: { ownDeadline: true, isStream: true },
-    exposeHeadRoute: false,
-    handler: (request, reply) => {
-      const close = streams.open(request.keyId);
+    permission: 'relayers:read',
+    isList: true,
+    id: 'followEvents',
+    tag: 'Operations',
+    summary: 'Stream events as they happen',
+    description:
+      'Sends server-sent events until the client disconnects. The first event is `open` or `reset`. A `transaction` ' +
+      'event (data: `TransactionEvent`) reports that a transaction was accepted, or that its status, hash or ' +
+      'expected end has changed. A `plugin_call` event (data: `PluginCallEvent`) reports that a plugin call has ' +
+      'ended on this instance; the key needs permission to change the plugin. A `reset` event reports that events ' +
+      'may be missing: load again what you show. To continue an earlier stream, send the id of its last event in the ' +
+      'header `Last-Event-ID`, to any instance. Within an hour no transaction event is lost or sent twice. Events ' +
+      'that the key may not see are left out.',
+    answer: {
+      ...raw('Events that the key may see', z.string()),
+      contentType: 'text/event-stream',
+      events: {
+        transaction: { name: 'TransactionEvent', data: transactionEventSchema },
+        plugin_call: { name: 'PluginCallEvent', data: pluginCallEventSchema },
+      },
+    },
+    readsHeaders: { 'Last-Event-ID': 'Id of the last event that the client received' },
+    errors: ['INVALID_REQUEST'],
+    handle({ request, reply, query, caller }, { source, cursorIds: ids, clock, drain }) {
+      const close = source.streams.open(caller.keyId);
       const gone = new AbortController();
       reply.raw.once('close', () => {
         close();
@@ -48,9 +76,9 @@ export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }
         source,
         ids,
         from: lastId === undefined ? undefined : (ids.cursorOf(String(lastId)) ?? null),
-        filter: { relayerId: request.query.relayer_id, pluginId: request.query.plugin_id },
-        access: () => app.accessNow(request),
-        signal: AbortSignal.any([gone.signal, ending]),
+        filter: { relayerId: query.relayer_id, pluginId: query.plugin_id },
+        access: () => request.server.accessNow(request),
+        signal: AbortSignal.any([gone.signal, drain.signal]),
         elapsed: () => clock.elapsed(),
       });
       return (
@@ -61,43 +89,5 @@ export function eventRoutes(app: FastifyInstance, { source, ids, clock, ending }
           .send(Readable.from(text, { objectMode: false, highWaterMark: 1 }))
       );
     },
-  });
-}
-
-/**
- * The most open streams of one key. Each stream holds a connection. A console page opens one. The limit stops a program
- * that leaks streams.
- */
-const MAX_OF_A_KEY = 50;
-
-const MAX = 500;
-
-const RETRY_AFTER_SECONDS = 5;
-
-/** Counts the streams that are open, by key. */
-export class OpenStreams {
-  readonly #ofKey = new Map<string, number>();
-  #count = 0;
-
-  /**
-   * Counts one more stream. Returns a function that ends it; calling the function twice is safe.
-   * @throws AppError `TOO_MANY_REQUESTS`
-   */
-  open(keyId: string): () => void {
-    const ofKey = this.#ofKey.get(keyId) ?? 0;
-    if (ofKey >= MAX_OF_A_KEY || this.#count >= MAX) {
-      throw new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
-    this.#ofKey.set(keyId, ofKey + 1);
-    this.#count += 1;
-    let isOpen = true;
-    return () => {
-      if (!isOpen) return;
-      isOpen = false;
-      this.#count -= 1;
-      const left = (this.#ofKey.get(keyId) ?? 1) - 1;
-      if (left === 0) this.#ofKey.delete(keyId);
-      else this.#ofKey.set(keyId, left);
-    };
-  }
-}
+  }),
+];

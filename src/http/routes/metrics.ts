@@ -1,23 +1,51 @@
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { Exposition } from '../../observability/metrics.ts';
 import { type HttpServer, listenOn } from '../connections.ts';
 import { ANSWER_HEADERS, failure } from '../envelope.ts';
 import { toAppError } from '../errors.ts';
+import { operation, raw } from '../operation.ts';
 import { noSchemaCompilers } from '../routing.ts';
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
 
-const params = z.object({ name: z.string() });
-
 /** The metrics that need a key, at the reference's paths: the names, one family, everything. */
-export function metricRoutes(app: FastifyInstance, metrics: Exposition): void {
-  app.get('/metrics', async () => metrics.names());
-  oneFamily(app, metrics);
-  app.get('/debug/metrics/scrape', (_request, reply) => sendAll(reply, metrics));
-}
+export const metricOperations = [
+  operation({
+    method: 'GET',
+    path: '/api/v1/metrics',
+    permission: 'metrics:read',
+    id: 'listMetrics',
+    tag: 'Operations',
+    summary: 'List the names of all metrics',
+    answer: raw('Array of names, without the usual envelope', z.array(z.string())),
+    errors: [],
+    handle: (_call, { exposition }) => exposition.names(),
+  }),
+  operation({
+    method: 'GET',
+    path: '/api/v1/metrics/:name',
+    permission: 'metrics:read',
+    id: 'getMetric',
+    tag: 'Operations',
+    summary: 'Get a metric',
+    answer: { ...raw('The metric, in the text format of Prometheus', z.string()), contentType: TEXT_FORMAT },
+    errors: ['METRIC_NOT_FOUND'],
+    handle: ({ params, reply }, { exposition }) => sendFamily(reply, exposition, params.name),
+  }),
+  operation({
+    method: 'GET',
+    path: '/api/v1/debug/metrics/scrape',
+    permission: 'metrics:read',
+    id: 'scrapeMetrics',
+    tag: 'Operations',
+    summary: 'Get all metrics (also at /metrics on the metrics port, without an API key)',
+    answer: { ...raw('All metrics, in the text format of Prometheus', z.string()), contentType: TEXT_FORMAT },
+    errors: [],
+    handle: ({ reply }, { exposition }) => sendAll(reply, exposition),
+  }),
+];
 
 /**
  * The metrics on their own port: everything at `/metrics` and at the reference's path. A request for JSON at `/metrics`
@@ -28,15 +56,15 @@ function scrapeRoutes(app: FastifyInstance, metrics: Exposition): void {
     request.headers.accept?.includes('application/json') === true ? metrics.names() : sendAll(reply, metrics),
   );
   app.get('/debug/metrics/scrape', (_request, reply) => sendAll(reply, metrics));
-  oneFamily(app, metrics);
+  app.get<{ Params: { name: string } }>('/metrics/:name', ({ params }, reply) =>
+    sendFamily(reply, metrics, params.name),
+  );
 }
 
-function oneFamily(app: FastifyInstance, metrics: Exposition): void {
-  app.withTypeProvider<ZodTypeProvider>().get('/metrics/:name', { schema: { params } }, async (request, reply) => {
-    const text = await metrics.family(request.params.name);
-    if (text === undefined) throw new AppError('METRIC_NOT_FOUND', { name: request.params.name });
-    return send(reply, `${text}\n`);
-  });
+async function sendFamily(reply: FastifyReply, metrics: Exposition, name: string): Promise<FastifyReply> {
+  const text = await metrics.family(name);
+  if (text === undefined) throw new AppError('METRIC_NOT_FOUND', { name });
+  return send(reply, `${text}\n`);
 }
 
 async function sendAll(reply: FastifyReply, metrics: Exposition): Promise<FastifyReply> {
@@ -71,7 +99,6 @@ export function createMetricsServer(metrics: Exposition): HttpServer {
     reply.headers(ANSWER_HEADERS);
     done();
   });
-  app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler((thrown, request, reply) => {
     const error = toAppError(thrown, { contentType: request.headers['content-type'], bodyLimit: 1024 });
     return reply.code(error.status).send(failure(error));

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import { type Health, type HealthReport, withoutDetails } from '../../observability/health.ts';
+import { operation, raw } from '../operation.ts';
 import { escapeHtml, inlineSource, oneThreadsMessage, STRICT_POLICY, sendGzipped, sendPage } from '../pages/page.ts';
 
 /** `npm run client` generates this file from the routes and their schemas. */
@@ -19,7 +21,7 @@ export interface PageParts {
   hasConsole: boolean;
 }
 
-/** The pages for browsers, and the API description for programs. None of them needs a key. */
+/** The pages for browsers. None of them needs a key. */
 export function pageRoutes(app: FastifyInstance, { health, hasConsole }: PageParts): void {
   const config = { isPublic: true, isPage: true };
   const referenceScript = oneThreadsMessage<Uint8Array>(REFERENCE_SCRIPT_THREAD);
@@ -33,10 +35,20 @@ export function pageRoutes(app: FastifyInstance, { health, hasConsole }: PagePar
   app.get(REFERENCE_SCRIPT_PATH, { config }, async (request, reply) =>
     sendGzipped(request, reply, { bytes: await referenceScript(), type: 'text/javascript', cacheControl: CACHED }),
   );
-  app.get('/api-docs/openapi.json', { config: { isPublic: true } }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(await readFile(DESCRIPTION)),
-  );
 }
+
+/** The API description for programs. */
+export const descriptionOperation = operation({
+  method: 'GET',
+  path: '/api-docs/openapi.json',
+  permission: 'public',
+  id: 'openApi',
+  tag: 'Operations',
+  summary: 'Get this API description for programs',
+  answer: raw('OpenAPI 3.1 document', z.looseObject({ openapi: z.literal('3.1.1') })),
+  errors: [],
+  handle: async ({ reply }) => reply.type('application/json; charset=utf-8').send(await readFile(DESCRIPTION)),
+});
 
 function isBrowser({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true;

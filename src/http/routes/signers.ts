@@ -1,32 +1,83 @@
-import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { SignersService } from '../../services/settings/signers.ts';
-import { success, successPage } from '../envelope.ts';
-import { pageQuerySchema, pageRequest } from '../paging.ts';
-import { assertNoBody, bodyOf, callerOf, idParams } from '../request.ts';
+import { z } from 'zod';
+import { BODY, created, one, operation, page } from '../operation.ts';
+import { pageQuerySchema } from '../paging.ts';
 
-/** The routes of signers. No answer contains a secret. */
-export function signerRoutes(app: FastifyInstance, signers: SignersService): void {
-  const routes = app.withTypeProvider<ZodTypeProvider>();
+/** A signer without its secrets. */
+export const signerSchema = z.strictObject({
+  id: z.string(),
+  type: z.string().meta({ description: 'Kind of signer; `local` for every key that the service itself holds' }),
+  config: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Configuration without secrets; an optional field that is not set is null' }),
+});
 
-  routes.get('/signers', { schema: { querystring: pageQuerySchema } }, async (request) => {
-    const page = pageRequest(request.query);
-    return successPage(await signers.list(page), page);
-  });
+const tag = 'Signers';
 
-  routes.post('/signers', async (request, reply) =>
-    reply.code(201).send(success(await signers.create(bodyOf(request), callerOf(request)))),
-  );
-
-  routes.get('/signers/:id', { schema: { params: idParams } }, async (request) =>
-    success(await signers.get(request.params.id)),
-  );
-
-  routes.patch('/signers/:id', { schema: { params: idParams } }, async (request) => signers.update(request.params.id));
-
-  routes.delete('/signers/:id', { schema: { params: idParams } }, async (request) => {
-    assertNoBody(request);
-    await signers.remove(request.params.id, callerOf(request));
-    return success('Signer deleted successfully');
-  });
-}
+/** Signers. No answer contains a secret. */
+export const signerOperations = [
+  operation({
+    method: 'GET',
+    path: '/api/v1/signers',
+    query: pageQuerySchema,
+    permission: 'signers:read',
+    id: 'listSigners',
+    tag,
+    summary: 'List signers',
+    answer: page('Signers created over the API, newest first; then configured ones', signerSchema),
+    errors: ['INVALID_REQUEST'],
+    handle: (call, { services }) => services.signers.list(call.page),
+  }),
+  operation({
+    method: 'POST',
+    path: '/api/v1/signers',
+    permission: 'signers:write',
+    id: 'createSigner',
+    tag,
+    summary: 'Create a signer',
+    description:
+      'A key of type `plain` is sealed before it is stored. A service that holds the key is called only when a ' +
+      'relayer is created with the signer. Such a service must not be in a private network.',
+    body: ({ signer }) => signer,
+    answer: created('The created signer', signerSchema),
+    errors: [...BODY, 'SIGNER_EXISTS'],
+    handle: (call, { services }) => services.signers.create(call.body, call.caller),
+  }),
+  operation({
+    method: 'GET',
+    path: '/api/v1/signers/:id',
+    permission: 'signers:read',
+    id: 'getSigner',
+    tag,
+    summary: 'Get a signer',
+    answer: one('The signer', signerSchema),
+    errors: ['SIGNER_NOT_FOUND'],
+    handle: (call, { services }) => services.signers.get(call.params.id),
+  }),
+  operation({
+    method: 'PATCH',
+    path: '/api/v1/signers/:id',
+    permission: 'signers:write',
+    id: 'updateSigner',
+    tag,
+    summary: 'Update a signer (always refused)',
+    description: 'A signer cannot be changed. Delete its relayers and the signer, then create a new signer.',
+    body: { schema: z.strictObject({}), isOptional: true, example: {} },
+    answer: one('Never returned', signerSchema),
+    errors: ['INVALID_REQUEST', 'SIGNER_NOT_FOUND', ...BODY],
+    handle: (call, { services }) => services.signers.update(call.params.id),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/api/v1/signers/:id',
+    permission: 'signers:write',
+    id: 'deleteSigner',
+    tag,
+    summary: 'Delete a signer that was created over the API and that no relayer uses',
+    answer: one('Deleted', z.string()),
+    errors: ['INVALID_REQUEST', 'SIGNER_NOT_FOUND', 'SIGNER_IN_USE'],
+    async handle(call, { services }) {
+      await services.signers.remove(call.params.id, call.caller);
+      return 'Signer deleted successfully';
+    },
+  }),
+];

@@ -3,11 +3,10 @@ import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import { type ClientKey, createAuthenticator } from '../../../../src/http/access/auth.ts';
-import { declareNeeds, needOf } from '../../../../src/http/access/needs.ts';
 import { seenPlugin } from '../../../../src/http/access/seen-plugin.ts';
 import { SignInCode } from '../../../../src/http/access/sign-in-code.ts';
-import { operations } from '../../../../src/http/openapi/operations.ts';
-import { describedBodies } from '../../../support/described.ts';
+import { permissionOf, refuseUndeclared } from '../../../../src/http/operation.ts';
+import { ALL_OPERATIONS } from '../../../../src/http/operations.ts';
 import { startHttp } from '../../../support/http-server.ts';
 
 t.test('auth', async (t) => {
@@ -80,39 +79,31 @@ t.test('auth', async (t) => {
 });
 
 t.test('needs', async (t) => {
-  const OPEN = ['GET /api/v1/health', 'GET /api/v1/ready', 'GET /api-docs/openapi.json'];
-  const OF_ANY_KEY = 'GET /api/v1/api-keys/current';
-
   t.test('each operation that takes a key needs something that a key may be permitted', (t) => {
-    for (const route of Object.keys(operations(describedBodies())).filter(
-      (one) => ![...OPEN, OF_ANY_KEY].includes(one),
-    )) {
-      const [method = '', url = ''] = route.split(' ');
-      const need = needOf(method, url);
-      t.ok(need, route);
-      if (need != null) t.equal(new Access([`${need.resource}:${need.action}`]).may(need), true, route);
+    const open: string[] = [];
+    for (const operation of ALL_OPERATIONS) {
+      const need = permissionOf(operation);
+      const route = `${operation.method} ${operation.path}`;
+      if (need === undefined) open.push(`${route}: ${operation.permission}`);
+      else t.equal(new Access([`${need.resource}:${need.action}`]).may(need), true, route);
     }
-    t.equal(needOf('GET', '/api/v1/nothing'), undefined);
-    t.equal(needOf('GET', '/api/v1/api-keys/current'), null, 'known, and for any key');
-    t.strictSame(needOf('HEAD', '/api/v1/relayers'), needOf('GET', '/api/v1/relayers'));
-    t.strictSame(needOf('POST', '/plugins/:id/call'), { resource: 'plugins', action: 'call' });
+    t.strictSame(open, [
+      'GET /api/v1/health: public',
+      'GET /api/v1/ready: public',
+      'GET /api/v1/api-keys/current: any key',
+      'GET /api-docs/openapi.json: public',
+    ]);
     t.end();
   });
 
-  t.test('a route is noted with its need, and one of which nothing is known is an error', async (t) => {
+  t.test('a route that no operation declares is an error', async (t) => {
     const app = fastify();
     t.teardown(() => app.close());
-    declareNeeds(app);
-    app.get('/api/v1/signers', ({ routeOptions }) => routeOptions.config.requiredPermission);
-    app.get('/api/v1/api-keys/current', ({ routeOptions }) => ({ need: routeOptions.config.requiredPermission }));
-    app.get('/open', { config: { isPublic: true } }, ({ routeOptions }) => ({
-      need: routeOptions.config.requiredPermission,
-    }));
+    refuseUndeclared(app);
+    app.get('/page', { config: { isPublic: true, isPage: true } }, () => '');
     app.route({ method: 'PUT', url: '/api/v1/signers', config: { isRefusal: true }, handler: () => '' });
-    t.throws(() => app.get('/api/v1/new', () => ''), { message: 'access/needs.ts says nothing of GET /api/v1/new' });
-    t.strictSame((await app.inject('/api/v1/signers')).json(), { resource: 'signers', action: 'read' });
-    t.strictSame((await app.inject('/api/v1/api-keys/current')).json(), {}, 'any key will do');
-    t.strictSame((await app.inject('/open')).json(), {});
+    t.throws(() => app.get('/api/v1/new', () => ''), { message: 'No operation declares GET /api/v1/new' });
+    t.throws(() => app.get('/open', { config: { isPublic: true } }, () => ''), { message: /GET \/open$/ });
   });
 });
 

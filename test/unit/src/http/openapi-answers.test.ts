@@ -8,13 +8,13 @@ import { FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import { failure, success, successPage } from '../../../../src/http/envelope.ts';
 import { callEventView, transactionEventView } from '../../../../src/http/events/event-stream.ts';
 import { envelope, failureSchema, pageOf } from '../../../../src/http/openapi/answers.ts';
-import { apiKeyOperations, apiKeySchema } from '../../../../src/http/openapi/api-key-operations.ts';
-import { auditRecordSchema } from '../../../../src/http/openapi/audit-operations.ts';
-import { batchOperations } from '../../../../src/http/openapi/batch-operations.ts';
-import { pluginCallEventSchema, transactionEventSchema } from '../../../../src/http/openapi/event-operations.ts';
-import { networkSchema } from '../../../../src/http/openapi/network-operations.ts';
-import { deliverySchema, wholeDeliverySchema } from '../../../../src/http/openapi/notification-operations.ts';
 import { relayerAnswers } from '../../../../src/http/openapi/relayer-answers.ts';
+import { describedOperations } from '../../../../src/http/operations.ts';
+import { apiKeySchema } from '../../../../src/http/routes/api-keys.ts';
+import { auditRecordSchema } from '../../../../src/http/routes/audit.ts';
+import { pluginCallEventSchema, transactionEventSchema } from '../../../../src/http/routes/events.ts';
+import { networkSchema } from '../../../../src/http/routes/networks.ts';
+import { deliverySchema, wholeDeliverySchema } from '../../../../src/http/routes/notifications.ts';
 import { createAuditService } from '../../../../src/services/settings/audit.ts';
 import { networkView } from '../../../../src/services/settings/network-view.ts';
 import { createDeliveriesService } from '../../../../src/services/webhooks/deliveries.ts';
@@ -49,7 +49,7 @@ t.test('only the answer that makes a key has it', (t) => {
   };
   t.ok(apiKeySchema.safeParse(key).success);
   t.notOk(apiKeySchema.safeParse({ ...key, key: 'iso_x' }).success);
-  const made = apiKeyOperations['POST /api/v1/api-keys']?.answer.schema;
+  const made = describedOperations(describedBodies())['POST /api/v1/api-keys']?.answer.schema;
   t.ok(made?.safeParse({ success: true, error: null, data: { ...key, key: 'iso_x' } }).success);
   t.end();
 });
@@ -65,7 +65,7 @@ t.test('a record as it is answered has the described shape', async (t) => {
 });
 
 t.test('a refused request of a batch has its shape', (t) => {
-  const operation = batchOperations(describedBodies())['POST /api/v1/transactions/batch'];
+  const operation = describedOperations(describedBodies())['POST /api/v1/transactions/batch'];
   const refused = {
     status: 400,
     success: false,

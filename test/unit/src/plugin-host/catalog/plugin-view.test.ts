@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { z } from 'zod';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
-import { pluginSchema } from '../../../../../src/http/openapi/plugin-operations.ts';
+import { pluginSchema } from '../../../../../src/http/routes/plugins.ts';
 import { grantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
 import { MAX_SHOWN } from '../../../../../src/plugin-host/catalog/network-use.ts';
 import {
