@@ -40,7 +40,7 @@ t.test('folders, files, scripts and commands are there', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   for (const guide of GUIDES) {
     const text = read(guide);
-    for (const [, path = ''] of text.matchAll(/`((?:src|sandbox|test|demo|ops|soak|gauntlet|bench|bin)\/[\w./-]*)`/g)) {
+    for (const [, path = ''] of text.matchAll(/`((?:src|sandbox|test|examples|deploy|bin)\/[\w./-]*)`/g)) {
       t.ok(existsSync(join(root, path)), `${guide}: ${path}`);
     }
     for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w-]*)/g))

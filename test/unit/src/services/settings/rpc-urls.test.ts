@@ -1,4 +1,6 @@
 import t from 'tap';
+// Sets the texts of schema errors.
+import '../../../../../src/domain/json/issue-text.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import {
   checkRpcAddresses,
