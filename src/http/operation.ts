@@ -7,7 +7,7 @@ import type { Effect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { PageRequest } from '../domain/page.ts';
 import type { Access, AccessResource, RequiredPermission } from '../domain/settings/access.ts';
-import type { Caller } from '../domain/settings/caller.ts';
+import type { Actor, Caller } from '../domain/settings/caller.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
@@ -189,10 +189,14 @@ export class Call<Params = unknown, Query = unknown> {
     return bodyOf(this.request);
   }
 
-  /** Who calls, for the audit, with the effect that happens once. */
+  /** Who calls, for audit records and log lines. */
+  get actor(): Actor {
+    return { keyId: this.request.keyId, requestId: this.request.id };
+  }
+
+  /** Who asks for a change of settings, with the effect that happens once. */
   get caller(): Caller & { access: Access } {
-    const { keyId, id: requestId } = this.request;
-    return { keyId, requestId, access: this.access, effect: this.effect };
+    return { ...this.actor, access: this.access, effect: this.effect };
   }
 
   get access(): Access {

@@ -301,5 +301,8 @@ t.test('the log names the key of whoever signed, sent, changed something or was 
     { msg: 'transaction accepted', relayer: 'local-1', requestId: String },
     { msg: 'audited', action: 'update', resource: 'relayer', resourceId: 'local-1', requestId: String },
   ]);
+  const accepted = of(id).find(({ msg }) => msg === 'transaction accepted') ?? {};
+  const about = ['level', 'time', 'transaction', 'relayer', 'keyId', 'requestId', 'msg'];
+  t.strictSame(Object.keys(accepted).toSorted(), about.toSorted(), 'and nothing else of the caller');
   t.match(of(seen.body.data.id), [{ level: 'info', msg: 'request refused', code: 'NOT_PERMITTED' }]);
 });

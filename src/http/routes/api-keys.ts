@@ -79,7 +79,7 @@ export const apiKeyOperations = [
       'Shows a program what its key may do. Needs no permission. The key of the environment may do everything: `*`.',
     answer: one('The API key of the request', apiKeySchema),
     errors: [],
-    handle: (call, { services }) => services.apiKeys.current(call.caller.keyId),
+    handle: (call, { services }) => services.apiKeys.current(call.actor.keyId),
   }),
   operation({
     method: 'GET',

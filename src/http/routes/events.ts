@@ -64,8 +64,8 @@ export const eventOperations = [
     },
     readsHeaders: { 'Last-Event-ID': 'Id of the last event that the client received' },
     errors: ['INVALID_REQUEST'],
-    handle({ request, reply, query, caller }, { source, cursorIds: ids, clock, drain }) {
-      const close = source.streams.open(caller.keyId);
+    handle({ request, reply, query, actor }, { source, cursorIds: ids, clock, drain }) {
+      const close = source.streams.open(actor.keyId);
       const gone = new AbortController();
       reply.raw.once('close', () => {
         close();

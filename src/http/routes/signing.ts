@@ -29,8 +29,8 @@ export const signingOperations = [
     body: { schema: z.strictObject({ message: z.string() }), example: { message: 'Hello' } },
     answer: one('The signature', ({ message }) => message.answer),
     errors: SIGNING,
-    handle: ({ params, body, effect, caller }, { services }) =>
-      services.signing.signMessage(params.id, body, effect, caller),
+    handle: ({ params, body, effect, actor }, { services }) =>
+      services.signing.signMessage(params.id, body, effect, actor),
   }),
   operation({
     method: 'POST',
@@ -43,8 +43,8 @@ export const signingOperations = [
     body: ({ typedData }) => typedData,
     answer: one('The signature', ({ typedData }) => typedData.answer),
     errors: SIGNING,
-    handle: ({ params, body, effect, caller }, { services }) =>
-      services.signing.signTypedData(params.id, body, effect, caller),
+    handle: ({ params, body, effect, actor }, { services }) =>
+      services.signing.signTypedData(params.id, body, effect, actor),
   }),
   operation({
     method: 'POST',
@@ -62,9 +62,9 @@ export const signingOperations = [
         params: { id },
         body,
         effect,
-        caller,
+        actor,
       } = call;
-      return services.signing.signTransaction(id, body, effect, caller, call.maySend(id));
+      return services.signing.signTransaction(id, body, effect, actor, call.maySend(id));
     },
   }),
   operation({
@@ -92,8 +92,8 @@ export const signingOperations = [
     body: ({ sponsorship }) => sponsorship,
     answer: one('The transaction for the user to sign', ({ sponsorship }) => sponsorship.built),
     errors: [...SPONSORED, 'SIGNER_FAILED'],
-    handle: ({ params, body, effect, caller }, { services }) =>
-      services.signing.buildSponsored(params.id, body, effect, caller),
+    handle: ({ params, body, effect, actor }, { services }) =>
+      services.signing.buildSponsored(params.id, body, effect, actor),
   }),
   operation({
     method: 'POST',
@@ -117,7 +117,7 @@ export const signingOperations = [
         params: { id },
         body,
         effect,
-        caller,
+        actor,
         access,
         request,
         reply,
@@ -126,8 +126,8 @@ export const signingOperations = [
       for (const one of Array.isArray(body) ? body : [body]) assertPermitted(one, id, access);
       if (Array.isArray(body)) await request.server.countAs(body.length, request, reply);
       const outcomes = Array.isArray(body)
-        ? await rpc.batch(id, body, effect, caller, maySpend)
-        : [await rpc.call(id, body, effect, undefined, caller, maySpend)];
+        ? await rpc.batch(id, body, effect, actor, maySpend)
+        : [await rpc.call(id, body, effect, undefined, actor, maySpend)];
       // A retry may succeed where a node refused or did not answer.
       request.isProvisional = outcomes.some(({ error }) => error !== undefined);
       return Array.isArray(body) ? outcomes : outcomes[0];

@@ -110,8 +110,8 @@ export const transactionOperations = [
     body: ({ request }) => request,
     answer: one('The accepted transaction; its status shows its progress', ({ transaction }) => transaction),
     errors: [...BODY, ...OF_RELAYER, ...ACTING, 'TRANSACTION_EXISTS', 'NOT_AVAILABLE_YET'],
-    handle: ({ params, body, effect, caller }, { services }) =>
-      services.transactions.send(params.id, body, effect, undefined, caller),
+    handle: ({ params, body, effect, actor }, { services }) =>
+      services.transactions.send(params.id, body, effect, undefined, actor),
   }),
   operation({
     method: 'GET',
@@ -158,8 +158,8 @@ export const lifecycleOperations = [
     body: ({ request }) => request,
     answer: one('The transaction with its new content', ({ transaction }) => transaction),
     errors: [...BODY, ...OF_ONE, ...ACTING, 'NOT_AVAILABLE_YET'],
-    handle: ({ params, body, effect, caller }, { services }) =>
-      services.lifecycle.replace(params.id, params.transactionId, body, effect, caller),
+    handle: ({ params, body, effect, actor }, { services }) =>
+      services.lifecycle.replace(params.id, params.transactionId, body, effect, actor),
   }),
   operation({
     method: 'DELETE',
@@ -176,8 +176,8 @@ export const lifecycleOperations = [
       IN_TIME,
     answer: one('The transaction; is_canceled tells whether it was decided in time', ({ transaction }) => transaction),
     errors: ['INVALID_REQUEST', ...OF_ONE, ...ACTING],
-    handle: ({ params, effect, caller }, { services }) =>
-      services.lifecycle.cancel(params.id, params.transactionId, effect, caller),
+    handle: ({ params, effect, actor }, { services }) =>
+      services.lifecycle.cancel(params.id, params.transactionId, effect, actor),
   }),
   operation({
     method: 'DELETE',
@@ -191,7 +191,7 @@ export const lifecycleOperations = [
       'before they take effect.',
     answer: one('Ids of transactions to cancel, and of those that could not be queued', canceledSchema),
     errors: [...OF_RELAYER, ...ACTING],
-    handle: ({ params, caller }, { services }) => services.lifecycle.cancelPending(params.id, caller),
+    handle: ({ params, actor }, { services }) => services.lifecycle.cancelPending(params.id, actor),
   }),
   operation({
     method: 'GET',
