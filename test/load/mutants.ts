@@ -176,7 +176,7 @@ async function judge(): Promise<void> {
     const verdict = site === undefined ? ({ verdict: 'not found', tests: 0 } as const) : await judgeOne(number, site);
     // A mutant that no test reaches is not one of the hundred. It stays in a list that was given.
     if (verdict.verdict === 'not reached' && list === undefined) continue;
-    const { name, kind, text, replacement, file } = wanted ?? of;
+    const { name, kind, text, replacement, file, nth } = wanted ?? of;
     verdicts.push({
       number,
       name,
@@ -184,6 +184,7 @@ async function judge(): Promise<void> {
       text,
       replacement,
       file,
+      nth,
       now: site && `${site.file} ${site.name}`,
       ...verdict,
     });

@@ -12,6 +12,8 @@ export interface Mutant {
   /** The text that replaces it. */
   readonly replacement: string;
   readonly file: string;
+  /** Which of several such places of the function it is, from 0. */
+  readonly nth: number;
 }
 
 /** A mutant with its place in the tree of now. */
@@ -74,7 +76,9 @@ export function findAgain(wanted: Mutant, sites: readonly Site[]): Site | undefi
   const byClass = own.filter(({ name }) => name === wanted.name);
   const byFile = (some: Site[]) => some.filter(({ file }) => file === wanted.file);
   const byBase = (some: Site[]) => some.filter(({ file }) => basename(file) === basename(wanted.file));
-  for (const some of [byFile(byClass), byBase(byClass), byFile(own), byClass, own]) if (some[0]) return some[0];
+  for (const some of [byFile(byClass), byBase(byClass), byFile(own), byClass, own]) {
+    if (some[0]) return some.find(({ nth }) => nth === wanted.nth) ?? some[0];
+  }
   if (same.length === 1 && wanted.text.length > 12) return same[0];
   const alike = sites.filter(
     ({ name, kind, text, replacement }) =>
@@ -106,7 +110,8 @@ function sitesOf(file: string, source: string): Site[] {
         const start = replaced.getStart();
         const end = replaced.getEnd();
         const text = source.slice(start, end).replaceAll(/\s+/g, ' ');
-        found.push({ name: inside, kind, text, replacement, file, start, end });
+        const alike = found.filter((one) => one.name === inside && one.kind === kind && one.text === text);
+        found.push({ name: inside, kind, text, replacement, file, nth: alike.length, start, end });
       }
     }
     node.forEachChild((child) => visit(child, inside));
