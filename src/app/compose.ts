@@ -34,7 +34,7 @@ import { createMetricsServer } from '../http/routes/metrics.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createHealth, type Health } from '../observability/health.ts';
 import { type Log, logEndpoint } from '../observability/log.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { createMetrics, type ServiceMetrics } from '../observability/metrics.ts';
 import { createPluginHost, type PluginHostDeps } from '../plugin-host/host.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import { createServices } from '../services/create-services.ts';
@@ -56,7 +56,7 @@ import { createSealer, loadSealingKey } from '../store/sealing.ts';
 import { openFolderMemory } from '../store/sqlite/folder-memory.ts';
 import { lockDataDir } from '../store/sqlite/lock.ts';
 import { freeBytes, healthChecks, openFiles } from './health.ts';
-import { meteredStore, sampleAtScrape } from './metrics.ts';
+import { countEndpointNews, meteredStore, rpcCallCounter, sampleAtScrape } from './metrics.ts';
 import { Deadline, Teardown } from './teardown.ts';
 
 /** The parts that a service is built from. */
@@ -149,7 +149,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
 /** What a part is built with: the parts of the service, and what every part needs. */
 interface Build extends ServiceParts {
   dataDir: string;
-  metrics: Metrics;
+  metrics: ServiceMetrics;
   teardown: Teardown;
   deadline: Deadline;
   newId(): string;
@@ -234,7 +234,7 @@ function openPluginHost(
     dataDir,
     environment: (name) => live.variable(name),
     log,
-    metrics: metrics.plugins,
+    metrics,
     clock,
     uuid: randomUUID,
     maxProcesses: environment.PLUGIN_MAX_PROCESSES,
@@ -257,7 +257,7 @@ async function openStorage({ configuration, dataDir, log, metrics, teardown, dea
   const memory = openFolderMemory(dataDir);
   const history = await RollbackDetector.open({ store: bare, memory, newId, log, onRollback: broken.resolve });
   teardown.defer('history', () => history.close());
-  return { keys, store: meteredStore(bare, metrics.store, clock), history, broken: broken.promise };
+  return { keys, store: meteredStore(bare, metrics, clock), history, broken: broken.promise };
 }
 
 type Signing = ReturnType<typeof openSigning>;
@@ -278,7 +278,7 @@ function openSigning({ configuration, log, metrics, teardown, ...parts }: Build)
     identity,
     clock,
     random: Math.random,
-    metrics: metrics.signers,
+    metrics,
     keys: parts.keyHolder ?? keeper,
   };
   return { signerTools, clientHttp };
@@ -305,9 +305,9 @@ function openClients({ configuration, chains, log, metrics, teardown }: Build, {
     clock,
     random: Math.random,
     settings: rpcSettings(environment),
-    onRpcCall: (_, report) => metrics.rpc.called(report),
+    onRpcCall: rpcCallCounter(metrics),
     onEndpoint: ({ name }, news) => {
-      metrics.rpc.endpointChanged(name, news);
+      countEndpointNews(metrics, name, news);
       logEndpoint(log, name, news, clock.now());
     },
   });
@@ -345,7 +345,7 @@ function createDriving(
     store,
     client: clients.webhooks,
     log,
-    metrics: metrics.webhooks,
+    metrics,
     clock,
     random: Math.random,
   });
@@ -366,7 +366,7 @@ function createDriving(
       if (step === 'written' || step === 'further-written') history.signed();
       parts.onCheckpoint?.(step);
     },
-    metrics: metrics.engine,
+    metrics,
     random: Math.random,
     newId,
     keyFault: keyFaults({ chains, signers }),
@@ -406,7 +406,7 @@ async function createServing(built: Build, parts: ServingParts) {
     clock,
     log,
     newId,
-    onBegun: (result) => metrics.http.keyed(result),
+    onBegun: (result) => metrics.count('idempotency_requests', { result }),
   });
   teardown.defer('idempotency keys', () => idempotencyKeys.close());
   settings.plugins.whenRead(() => pluginHost.applySettings());
@@ -427,7 +427,7 @@ async function createServing(built: Build, parts: ServingParts) {
     idempotencyKeys,
     limiter,
     log,
-    metrics: metrics.http,
+    metrics,
     exposition: metrics,
     health: healthOf(built, parts),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
@@ -462,7 +462,7 @@ function servicesOf(
     wakeDelivery: () => driving.delivery.wake(),
     pluginHttp: clients.pluginHttp,
     log,
-    metrics: metrics.engine,
+    metrics,
     clock,
     randomBytes,
     startedAt: clock.now(),
@@ -470,16 +470,13 @@ function servicesOf(
   });
 }
 
-function healthOf(
-  { dataDir, metrics }: Build,
-  { storage: { store }, clients, driving, pluginHost }: ServingParts,
-): Health {
+function healthOf({ dataDir }: Build, { storage: { store }, clients, driving, pluginHost }: ServingParts): Health {
   const checks = healthChecks({
     store,
     engine: driving.engine,
     pluginHost,
     connections: clients.connections,
-    writeFailure: () => metrics.store.writeFailure,
+    writeFailure: () => store.writeFailure(),
     oldestWriteMs: () => store.oldestWriteMs(),
     openFiles,
     freeBytes: () => freeBytes(dataDir),

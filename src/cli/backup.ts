@@ -237,7 +237,7 @@ function ledgerOn(store: Store): Ledger {
   const log = createLog('silent');
   return new Ledger(store, {
     feed: new ChangeFeed(() => undefined),
-    metrics: createMetrics().engine,
+    metrics: createMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => undefined, log }),
     chains,
     log,

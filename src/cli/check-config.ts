@@ -3,6 +3,7 @@ import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createLog } from '../observability/log.ts';
+import { NO_METRICS } from '../observability/metrics.ts';
 import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
 import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
 import type { Configuration } from '../settings/configuration.ts';
@@ -54,9 +55,16 @@ async function openSigners({ signers, variables }: Configuration, kinds: SignerK
   const identity = createIdentityHttp();
   const keeper = new KeyWorker();
   try {
-    const metrics = { asked() {} };
     const secrets = createSecretResolver(variables);
-    const tools = { secrets, http, identity, clock: systemClock, random: Math.random, metrics, keys: keeper };
+    const tools = {
+      secrets,
+      http,
+      identity,
+      clock: systemClock,
+      random: Math.random,
+      metrics: NO_METRICS,
+      keys: keeper,
+    };
     const keyRing = await openKeyRing(kinds, signers, tools);
     await keyRing.close();
   } finally {

@@ -1,8 +1,3 @@
-import type { BroadcastOutcome } from '../chains/chain-client.ts';
-import type { NetworkType } from '../domain/network-type.ts';
-import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
-import type { DecisionKind } from '../domain/transaction/decision.ts';
-import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { ParkedTransaction } from './lane/broadcast-history.ts';
 import type { UnreachedRelayer } from './relayers/reach.ts';
 
@@ -27,22 +22,4 @@ export interface Engine {
   unreached(): UnreachedRelayer[];
   /** Finishes the step under way and starts no other. Safe to call twice. */
   close(): Promise<void>;
-}
-
-/** What the engine counts. */
-export interface EngineMetrics {
-  /** A transaction was accepted. */
-  accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
-  /** A transaction's change of status was committed. */
-  moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
-  /** A decision about a transaction was made that its status does not show: a dearer attempt, a noop, a filled gap. */
-  decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
-  /** One more attempt of a transaction was signed and stored. */
-  signed(attempt: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;
-  /** An attempt was offered to the nodes. */
-  offered(offer: { networkType: NetworkType; relayerId: string; outcome: BroadcastOutcome['kind'] }): void;
-  /** A step of a lane ended with an unexpected error. */
-  stepFailed(networkType: string): void;
-  /** A check of a relayer ended. */
-  relayerChecked(relayerId: string, healthy: boolean): void;
 }

@@ -4,11 +4,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Hint } from '../store/instances.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
-import type { Engine, EngineMetrics } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { ParkedTransaction } from './lane/broadcast-history.ts';
 import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane.ts';
 import type { Checkpoint } from './lane/lane-step.ts';
@@ -30,7 +31,7 @@ export interface EngineDeps {
   signerOf(relayer: Relayer): Promise<Signer>;
   keyFault?: RelayerHealthDeps['keyFault'];
   log: Log;
-  metrics: EngineMetrics;
+  metrics: Metrics;
   /** Takes the events that webhooks tell. */
   outbox: Outbox;
   clock: Clock;
@@ -123,7 +124,7 @@ class Scheduler implements Engine {
       newId,
       onCheckpoint,
       recheck: (relayerId) => this.recheck(relayerId),
-      onFault: (networkType) => metrics.stepFailed(networkType),
+      onFault: (networkType) => metrics.count('lane_faults', { network_type: networkType }),
     };
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Access } from '../domain/settings/access.ts';
 import { allowsOrigin } from '../domain/settings/api-key.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from './access/auth.ts';
 import { refusalByNeed } from './access/refusal-by-need.ts';
 import { ANSWER_HEADERS } from './envelope.ts';
@@ -36,7 +37,7 @@ interface AdmissionDependencies {
   keys: Pick<AcceptedKeys, 'master' | 'withHash'>;
   limiter: RateLimiter;
   drain: Drain;
-  metrics: HttpMetrics;
+  metrics: Metrics;
   clock: Clock;
 }
 
@@ -110,7 +111,8 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   const endpoint = endpointOf(request);
   const begun = clock.elapsed();
   const { method } = request;
-  metrics.began(endpoint);
+  const inFlight = { endpoint };
+  metrics.count('http_requests_in_flight', inFlight);
   drain.began();
   let answered: number | undefined;
   if (request.routeOptions.config.isStream === true) {
@@ -121,7 +123,10 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   reply.raw.on('close', () => {
     drain.ended();
     const seconds = ((answered ?? clock.elapsed()) - begun) / 1000;
-    metrics.ended({ endpoint, method, status: reply.statusCode, seconds });
+    const labels = { endpoint, method, status: reply.statusCode };
+    metrics.count('http_requests_in_flight', inFlight, -1);
+    metrics.count('http_requests', labels);
+    metrics.observe('http_request_duration', labels, seconds);
   });
 }
 
@@ -219,13 +224,3 @@ export const HTTP_LIMITS = {
   arrivalSeconds: 20,
   unreadSeconds: 30,
 } as const;
-
-/** The events that the server counts. `endpoint` is a route's pattern, or `unmatched`. */
-export interface HttpMetrics {
-  began(endpoint: string): void;
-  ended(request: { endpoint: string; method: string; status: number; seconds: number }): void;
-  /** A handler exceeded its deadline. */
-  timedOut(endpoint: string, method: string): void;
-  /** A plugin that exists was called. */
-  pluginCalled(pluginId: string, method: string, status: number): void;
-}

@@ -3,7 +3,8 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, type ErrorCode, invalidRequest } from '../domain/errors.ts';
 import { JsonTextError } from '../domain/json/json-text.ts';
 import type { Log } from '../observability/log.ts';
-import { endpointOf, type HttpMetrics } from './admission.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { endpointOf } from './admission.ts';
 import { awaitsContinue } from './connections.ts';
 import { ANSWER_HEADERS, failure } from './envelope.ts';
 
@@ -81,7 +82,7 @@ const OF_KEYS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Answers a request that failed, logs it and counts it. */
 export function answerFailure(
-  { log, metrics }: { log: Log; metrics: Pick<HttpMetrics, 'timedOut'> },
+  { log, metrics }: { log: Log; metrics: Metrics },
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -91,7 +92,9 @@ export function answerFailure(
     bodyLimit: request.routeOptions.bodyLimit,
   });
   const { id: requestId, method, keyId } = request;
-  if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
+  if (error.code === 'HANDLER_TIMEOUT') {
+    metrics.count('http_request_timeouts', { endpoint: endpointOf(request), method, timeout_type: 'handler' });
+  }
   if (error.status === 500) {
     log.error({ requestId, keyId, method, route: request.routeOptions.url, err: error }, 'request failed');
   } else {

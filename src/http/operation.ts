@@ -10,11 +10,11 @@ import type { Access, AccessResource, RequiredPermission } from '../domain/setti
 import type { Actor, Caller } from '../domain/settings/caller.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
-import type { Exposition } from '../observability/metrics.ts';
+import type { Exposition, Metrics } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
-import type { Drain, HttpLimits, HttpMetrics } from './admission.ts';
+import type { Drain, HttpLimits } from './admission.ts';
 import type { CursorIds, PlaceCursors } from './cursors.ts';
 import { success, successPage } from './envelope.ts';
 import type { EventSource } from './events/event-source.ts';
@@ -151,7 +151,7 @@ export interface ApiParts {
   /** Turns positions in the list of webhook deliveries into cursors for clients. */
   deliveryCursors: PlaceCursors;
   log: Log;
-  metrics: HttpMetrics;
+  metrics: Metrics;
   /** The metrics that the metrics routes serve. */
   exposition: Exposition;
   health: Health;

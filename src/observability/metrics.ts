@@ -1,204 +1,76 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import { ENDPOINT_STATES, type EndpointNews, type EndpointStatus } from '../domain/endpoint-news.ts';
 import { inTime } from '../domain/in-time.ts';
-import { EngineCounts } from './engine-counts.ts';
-import { Instruments } from './instruments.ts';
-import { LateCounts } from './late-counts.ts';
-import { PluginCounts } from './plugin-counts.ts';
+import { EXPOSED_METRICS, type MetricLabels, type MetricName } from './metric-table.ts';
 
-/** Deliveries to the receivers of notifications. */
-class WebhookCounts {
-  readonly #seconds;
-  readonly #ends;
-  readonly #waiting;
-
-  constructor(instruments: Instruments) {
-    this.#seconds = instruments.histogram('isolayer_webhook_delivery_duration_seconds');
-    this.#ends = instruments.counter('isolayer_webhook_events_ended_total');
-    this.#waiting = instruments.gauge('isolayer_webhook_events_waiting');
-    // Starts the series at 0. Prometheus sees no increase in a series that starts with its first dead event.
-    this.#ends.inc({ end: 'dead' }, 0);
-  }
-
-  tried({ outcome, seconds }: { outcome: string; seconds: number }): void {
-    this.#seconds.observe({ outcome }, seconds);
-  }
-
-  ended(end: string): void {
-    this.#ends.inc({ end });
-  }
-
-  waiting(events: number): void {
-    this.#waiting.set(events);
-  }
+/** What all parts of the service count with. Names and labels are those of the table. */
+export interface Metrics {
+  /**
+   * Adds to a counter, or to a gauge. An amount of 0 starts the series: Prometheus sees no increase in a series that
+   * starts with its first count.
+   */
+  count<N extends MetricName<'counter' | 'gauge'>>(name: N, labels: MetricLabels<N>, amount?: number): void;
+  set<N extends MetricName<'gauge'>>(name: N, labels: MetricLabels<N>, value: number): void;
+  observe<N extends MetricName<'histogram'>>(name: N, labels: MetricLabels<N>, value: number): void;
 }
 
-/** The health of the store, and the outcomes of writes. */
-class StoreCounts {
-  readonly #healthy;
-  readonly #seconds;
-  /** The reason why the latest write failed; undefined after a successful write. */
-  writeFailure: string | undefined;
+/** Metrics that nobody reads. */
+export const NO_METRICS: Metrics = { count() {}, set() {}, observe() {} };
 
-  constructor(instruments: Instruments) {
-    this.#healthy = instruments.gauge('isolayer_store_healthy');
-    this.#seconds = instruments.histogram('isolayer_store_write_duration_seconds');
-    // Starts the series at 0. Prometheus sees no increase in a series that starts with its first failure.
-    this.#seconds.zero({ outcome: 'failed' });
-  }
+type LabelValues = Record<string, string | number>;
 
-  /** Sets whether the store itself reports that it answers and accepts writes. */
-  stands(healthy: boolean): void {
-    this.#healthy.set(healthy ? 1 : 0);
-  }
-
-  /** Counts a write. `failure` says why it failed. */
-  wrote(outcome: string, seconds: number, failure?: string): void {
-    this.#seconds.observe({ outcome }, seconds);
-    // A rolled back write says nothing about the disk.
-    if (outcome !== 'undone') this.writeFailure = failure;
-  }
+/** The amount added to a series since it was last handed over, or a step on the way to one, by the values of labels. */
+class Tally {
+  readonly next = new Map<string | number | undefined, Tally>();
+  amount = 0;
 }
 
-/** Counts requests to signers. */
-class SignerCounts {
-  readonly #seconds;
+/**
+ * Collects counts, and adds them to their instrument only when that is read. prom-client builds a text of all labels at
+ * each count. Much is counted often, and instruments are read once in many seconds.
+ */
+class LateCounts {
+  readonly #instrument: Pick<Counter | Gauge, 'inc'>;
+  readonly #labels: readonly string[];
+  readonly #first = new Tally();
+  readonly #series: { labels: LabelValues; tally: Tally }[] = [];
 
-  constructor(instruments: Instruments) {
-    this.#seconds = instruments.histogram('isolayer_signer_request_duration_seconds');
+  constructor(instrument: Pick<Counter | Gauge, 'inc'>, labels: readonly string[]) {
+    this.#instrument = instrument;
+    this.#labels = labels;
   }
 
-  asked({ seconds, ...labels }: { signer: string; type: string; outcome: string; seconds: number }): void {
-    this.#seconds.observe(labels, seconds);
-  }
-}
-
-/** The most method names that get a label of their own. */
-const MAX_OPERATIONS = 64;
-
-/** Calls to the networks' endpoints. */
-class RpcCounts {
-  readonly #latency;
-  readonly #failures;
-  readonly #pauses;
-  readonly #endpoints;
-  readonly #operations = new Set<string>();
-
-  constructor(instruments: Instruments) {
-    this.#latency = instruments.histogram('isolayer_rpc_call_duration_seconds');
-    this.#failures = instruments.counter('isolayer_rpc_call_failures_total');
-    this.#pauses = instruments.counter('isolayer_rpc_endpoint_pauses_total');
-    this.#endpoints = instruments.gauge('isolayer_rpc_endpoints');
+  add(labels: LabelValues, amount: number): void {
+    let tally = this.#first;
+    for (const label of this.#labels) {
+      const known = tally.next.get(labels[label]);
+      if (known === undefined) return this.#begin(labels, amount);
+      tally = known;
+    }
+    tally.amount += amount;
   }
 
-  /** `endpoint` is scheme, host and port, never a path. */
-  called({ endpoint, method, outcome, ms }: RpcCallEnd): void {
-    const labels = { endpoint, operation_name: this.#operation(method) };
-    this.#latency.observe(labels, ms / 1000);
-    if (outcome !== 'ok') this.#failures.inc({ ...labels, error_type: outcome });
-  }
-
-  /** Counts an endpoint's pause. An endpoint that serves again is not counted. */
-  endpointChanged(network: string, { kind, endpoint }: Pick<EndpointNews, 'kind' | 'endpoint'>): void {
-    if (kind !== 'back') this.#pauses.inc({ network, endpoint, reason: kind });
-  }
-
-  /** Sets the gauges of all endpoints. Endpoints with the same name (two keys at one provider) are added up. */
-  endpoints(all: readonly (EndpointStatus & { network: string })[]): void {
-    this.#endpoints.reset();
-    for (const { network, endpoint, state } of all) {
-      for (const each of ENDPOINT_STATES)
-        this.#endpoints.inc({ network, endpoint, state: each }, each === state ? 1 : 0);
+  handOver(): void {
+    for (const { labels, tally } of this.#series) {
+      if (tally.amount !== 0) this.#instrument.inc(labels, tally.amount);
+      tally.amount = 0;
     }
   }
 
-  /**
-   * Returns the label of a method. Clients choose methods of the RPC pass-through, so methods beyond the limit share
-   * the label `other`.
-   */
-  #operation(method: string): string {
-    if (this.#operations.has(method)) return method;
-    if (this.#operations.size >= MAX_OPERATIONS || !/^\w{1,64}$/.test(method)) return 'other';
-    this.#operations.add(method);
-    return method;
+  #begin(given: LabelValues, amount: number): void {
+    const labels = Object.fromEntries(this.#labels.map((label) => [label, given[label] ?? '']));
+    let tally = this.#first;
+    for (const label of this.#labels) {
+      const next = tally.next.get(given[label]) ?? new Tally();
+      tally.next.set(given[label], next);
+      tally = next;
+    }
+    tally.amount = amount;
+    this.#series.push({ labels, tally });
+    this.#instrument.inc(labels, 0);
   }
-}
-
-/** One finished JSON-RPC call. */
-interface RpcCallEnd {
-  endpoint: string;
-  method: string;
-  outcome: string;
-  ms: number;
-}
-
-/** Requests of the API, by route pattern. */
-class HttpCounts {
-  readonly #requests = new LateCounts();
-  readonly #inFlight = new LateCounts();
-  readonly #pluginCalls = new LateCounts();
-  readonly #latency;
-  readonly #timeouts;
-  readonly #keyed;
-
-  constructor(instruments: Instruments) {
-    instruments.counter('isolayer_http_requests_total', (counter) =>
-      this.#requests.takeOver(([endpoint, method, status], amount) =>
-        counter.inc(labelsOf(endpoint, method, status), amount),
-      ),
-    );
-    instruments.gauge('isolayer_http_requests_in_flight', (gauge) =>
-      this.#inFlight.takeOver(([endpoint], amount) => gauge.inc({ endpoint }, amount)),
-    );
-    instruments.counter('isolayer_plugin_calls_total', (counter) =>
-      this.#pluginCalls.takeOver(([pluginId, method = '', status = ''], amount) =>
-        counter.inc({ plugin_id: pluginId, method, status }, amount),
-      ),
-    );
-    this.#latency = instruments.histogram('isolayer_http_request_duration_seconds');
-    this.#timeouts = instruments.counter('isolayer_http_request_timeouts_total');
-    this.#keyed = instruments.counter('isolayer_idempotency_requests_total');
-  }
-
-  /** Counts a call of an existing plugin. Other ids must not become labels. */
-  pluginCalled(pluginId: string, method: string, status: number): void {
-    this.#pluginCalls.add(1, pluginId, method, status);
-  }
-
-  /** A request came with an idempotency key. */
-  keyed(result: string): void {
-    this.#keyed.inc({ result });
-  }
-
-  began(endpoint: string): void {
-    this.#inFlight.add(1, endpoint);
-  }
-
-  ended({ endpoint, method, status, seconds }: HttpRequestEnd): void {
-    const labels = labelsOf(endpoint, method, status);
-    this.#inFlight.add(-1, endpoint);
-    this.#requests.add(1, endpoint, method, status);
-    this.#latency.observe(labels, seconds);
-  }
-
-  timedOut(endpoint: string, method: string): void {
-    this.#timeouts.inc({ endpoint, method, timeout_type: 'handler' });
-  }
-}
-
-function labelsOf(endpoint: string, method: string | number = '', status: string | number = '') {
-  return { endpoint, method, status: `${status}` };
-}
-
-/** One answered request. */
-interface HttpRequestEnd {
-  endpoint: string;
-  method: string;
-  status: number;
-  seconds: number;
 }
 
 /** The running versions. */
@@ -225,11 +97,11 @@ const SAMPLE_MS = 1000;
 /**
  * Creates all metrics, with those of the Node process: memory, processor time, event loop delay, garbage collections.
  */
-export function createMetrics(): Metrics {
+export function createMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  return new Metrics(registry);
+  return new ServiceMetrics(registry);
 }
 
 /** The metrics for a scrape. */
@@ -242,31 +114,57 @@ export interface Exposition {
   family(name: string): Promise<string | undefined>;
 }
 
-/** The counters of each part of the service, and the text that Prometheus scrapes. */
-export class Metrics implements Exposition {
-  readonly http: HttpCounts;
-  readonly plugins: PluginCounts;
-  readonly engine: EngineCounts;
-  readonly rpc: RpcCounts;
-  readonly signers: SignerCounts;
-  readonly store: StoreCounts;
-  readonly webhooks: WebhookCounts;
+/** All metrics of the service, and the text that Prometheus scrapes. */
+export class ServiceMetrics implements Metrics, Exposition {
+  readonly #late = new Map<MetricName, LateCounts>();
+  readonly #values = new Map<MetricName, Counter | Gauge>();
+  readonly #histograms = new Map<MetricName, Histogram>();
   readonly #registry: Registry;
   readonly #samples: (() => unknown)[] = [];
   #sampling: Promise<void> | undefined;
 
   constructor(registry: Registry) {
-    const instruments = new Instruments(registry);
-    this.http = new HttpCounts(instruments);
-    this.plugins = new PluginCounts(instruments);
-    this.engine = new EngineCounts(instruments);
-    this.rpc = new RpcCounts(instruments);
-    this.signers = new SignerCounts(instruments);
-    this.store = new StoreCounts(instruments);
-    this.webhooks = new WebhookCounts(instruments);
-    const { version, node } = readBuildInfo();
-    instruments.gauge('isolayer_build_info').set({ version, node_version: node }, 1);
     this.#registry = registry;
+    for (const [exposed, row] of EXPOSED_METRICS) {
+      const { name, labels } = row;
+      const parts = { registers: [registry], name: exposed, help: row.help, labelNames: [...labels] };
+      if (row.kind === 'histogram') {
+        const histogram = new Histogram({ ...parts, buckets: [...row.buckets] });
+        for (const series of row.starts ?? []) histogram.zero(series);
+        this.#histograms.set(name, histogram);
+      } else {
+        const Instrument = row.kind === 'counter' ? Counter : Gauge;
+        const instrument = new Instrument({ ...parts, collect: () => late.handOver() });
+        const late = new LateCounts(instrument, labels);
+        for (const series of row.starts ?? []) late.add(series, 0);
+        this.#values.set(name, instrument);
+        this.#late.set(name, late);
+      }
+    }
+    const { version, node } = readBuildInfo();
+    this.set('build_info', { version, node_version: node }, 1);
+  }
+
+  count<N extends MetricName<'counter' | 'gauge'>>(name: N, labels: MetricLabels<N>, amount = 1): void {
+    this.#late.get(name)?.add(labels, amount);
+  }
+
+  set<N extends MetricName<'gauge'>>(name: N, labels: MetricLabels<N>, value: number): void {
+    (this.#values.get(name) as Gauge).set(labels, value);
+  }
+
+  observe<N extends MetricName<'histogram'>>(name: N, labels: MetricLabels<N>, value: number): void {
+    this.#histograms.get(name)?.observe(labels, value);
+  }
+
+  /** Sets all series of a metric, so that no other stays. Values with the same labels are added up. */
+  replace<N extends MetricName<'counter' | 'gauge'>>(
+    name: N,
+    series: readonly (readonly [labels: MetricLabels<N>, value: number])[],
+  ): void {
+    const instrument = this.#values.get(name);
+    instrument?.reset();
+    for (const [labels, value] of series) instrument?.inc(labels, value);
   }
 
   /** Adds a sample that is taken only at a scrape. A sample that fails or is slow leaves its gauges unchanged. */

@@ -3,6 +3,7 @@ import { placeIn } from '../../sandbox/host/compiler/source-positions.ts';
 import type { DriverPool } from '../../sandbox/host/pool.ts';
 import { fingerprintOf, type Quarantine } from '../../sandbox/host/quarantine.ts';
 import { type CallerSignal, ended, type HostFailure } from '../../sandbox/host/surroundings.ts';
+import type { UsageLedger } from '../../sandbox/host/usage.ts';
 import {
   type CallReport,
   type CallUsage,
@@ -16,6 +17,7 @@ import type { Clock } from '../domain/clock.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
@@ -27,7 +29,6 @@ import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
 import { answerOf, failureAnswer, type PlacedOutcome, type ShownUsage } from './outcome.ts';
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
-import type { PluginMetrics } from './plugin-metrics.ts';
 
 export interface CallRunnerDeps {
   pool: Pick<DriverPool, 'post' | 'run'>;
@@ -38,7 +39,8 @@ export interface CallRunnerDeps {
   plugin: (id: string) => CatalogPlugin | undefined;
   clock: Clock;
   log: Log;
-  metrics: Pick<PluginMetrics, 'callEnded'>;
+  metrics: Metrics;
+  usage: Pick<UsageLedger, 'add'>;
   callLog: CallLog;
   feed: CallFeed;
 }
@@ -70,7 +72,7 @@ export class CallRunner {
   }
 
   async run(called: CatalogPlugin, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer> {
-    const { clock, metrics, quarantine, admission } = this.deps;
+    const { clock, quarantine, admission } = this.deps;
     const { entry } = called;
     const began = clock.elapsed();
     let hashed: string | undefined;
@@ -134,7 +136,7 @@ export class CallRunner {
       }
 
       const outcome = report.lost && admission.isClosed ? SHUT_DOWN : restated(report.outcome, entry);
-      metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock), usage);
+      this.count(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, began, usage);
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, request.keyId);
       if (record.failure !== undefined) throw record.failure;
       const shown = { ...usage, duration_ms: durationSince(began, clock) };
@@ -248,10 +250,18 @@ export class CallRunner {
     if (lines.length > 0 || outcome.kind !== 'returned') this.deps.callLog.add(pluginId, call);
   }
 
+  /** `outcome` is `returned`, `threw` or an end code, never a text of the plugin. `usage` is that of all its runs. */
+  private count(pluginId: string, outcome: string, began: number, usage: CallUsage): void {
+    const { clock, metrics } = this.deps;
+    this.deps.usage.add(pluginId, outcome, usage);
+    metrics.count('plugin_call_outcomes', { plugin_id: pluginId, outcome });
+    metrics.observe('plugin_call_duration', { plugin_id: pluginId }, since(began, clock));
+  }
+
   private refuse(entry: PluginEntry, failure: HostFailure, request: PluginRequest, began: number): PluginAnswer {
-    const { clock, metrics, feed } = this.deps;
+    const { clock, feed } = this.deps;
     const code = failure.code in END_CODES ? failure.code : 'COMPILE_ERROR';
-    metrics.callEnded(entry.id, code, since(began, clock), NO_USAGE);
+    this.count(entry.id, code, began, NO_USAGE);
     const durationMs = durationSince(began, clock);
     const { requestId, keyId } = request;
     feed.add({ pluginId: entry.id, requestId, keyId, at: clock.now(), outcome: code, durationMs, lines: [] });

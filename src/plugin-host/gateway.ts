@@ -11,6 +11,7 @@ import type { Actor } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { FetchGrants } from '../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { EffectsService } from '../services/effects.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
@@ -19,14 +20,13 @@ import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/r
 import type { EffectRun } from './effect-run.ts';
 import { printable } from './forwarded-logs.ts';
 import type { Answer, OpenCall } from './open-calls.ts';
-import type { PluginMetrics } from './plugin-metrics.ts';
 
 export interface GatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
   calls: RunningCalls;
   effects: EffectsService;
   log: Log;
-  metrics: PluginMetrics;
+  metrics: Metrics;
   clock: Clock;
   /** A fresh UUID. */
   uuid: () => string;
@@ -54,8 +54,9 @@ export class Gateway {
     open.answering = this.handle(record, message, open);
     const answer = await open.answering;
     record.open.delete(open);
-    this.deps.metrics.capabilityCalled(record.plugin.id, answer.method, answer.result);
-    return answer.reply;
+    const { method, result, reply } = answer;
+    this.deps.metrics.count('plugin_capability_calls', { plugin_id: record.plugin.id, method, answer: result });
+    return reply;
   }
 
   private async handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<Answer> {

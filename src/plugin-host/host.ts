@@ -8,6 +8,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
@@ -20,7 +21,6 @@ import { PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
 import { Gateway } from './gateway.ts';
 import type { PluginHost, PluginStatus, PluginSurroundings } from './plugin-host.ts';
-import type { PluginMetrics } from './plugin-metrics.ts';
 
 export interface PluginHostDeps {
   /** The `plugins` of the configuration as it is at the start. */
@@ -33,7 +33,7 @@ export interface PluginHostDeps {
   /** The server's environment. A plugin sees only the entries that it was granted. */
   environment: (name: string) => string | undefined;
   log: Log;
-  metrics: PluginMetrics;
+  metrics: Metrics;
   clock: Clock;
   /** A fresh UUID. */
   uuid: () => string;
@@ -97,7 +97,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       lost: (pluginId, version, ofItself) => catalog?.lost(pluginId, version, ofItself),
       dying,
       killed({ pluginId }, { cause, detail, stderr, culprit }) {
-        metrics.processKilled(pluginId, cause);
+        metrics.count('plugin_process_ends', { plugin_id: pluginId, cause });
         if (pluginId !== '') log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');
       },
     },
@@ -123,17 +123,12 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (backOffMs > 0 && version === undefined) admission.sendAway(pluginId);
   }
 
-  const counted: Pick<PluginMetrics, 'callEnded'> = {
-    callEnded(pluginId, end, seconds, spent) {
-      usage.add(pluginId, end, spent);
-      metrics.callEnded(pluginId, end, seconds, spent);
-    },
-  };
-
   function tick(): void {
     sandbox.tick();
     const { processes, queued } = sandbox.status();
-    metrics.load({ processes, running: calls.size, queued });
+    metrics.set('plugin_processes', {}, processes);
+    metrics.set('plugin_calls_running', {}, calls.size);
+    metrics.set('plugin_calls_queued', {}, queued);
   }
 
   async function prepare(): Promise<Prepared | undefined> {
@@ -201,7 +196,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       plugin,
       clock,
       log,
-      metrics: counted,
+      metrics,
+      usage,
       callLog,
       feed,
     });

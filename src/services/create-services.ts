@@ -7,9 +7,10 @@ import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
-import type { Engine, EngineMetrics } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Outbox } from '../engine/webhooks/outbox.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
@@ -67,7 +68,7 @@ export interface ServicesDeps {
   /** The HTTP client for plugins. */
   pluginHttp: PluginHttp;
   log: Log;
-  metrics: Pick<EngineMetrics, 'accepted'>;
+  metrics: Metrics;
   clock: Pick<Clock, 'elapsed'>;
   randomBytes(size: number): Uint8Array;
   /** When the service was started. */

@@ -9,8 +9,9 @@ import { networkNotReached } from '../domain/relayer/relayer.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import { newTransaction, type Transaction } from '../domain/transaction/transaction.ts';
 import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
-import type { Engine, EngineMetrics } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { auditRequest } from './audit-records.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
@@ -29,7 +30,7 @@ export interface TransactionsDeps {
   store: Store;
   relayers: RelayerDirectory;
   engine: Pick<Engine, 'wake' | 'onChange'>;
-  metrics: Pick<EngineMetrics, 'accepted'>;
+  metrics: Metrics;
   clock: Pick<Clock, 'elapsed'>;
   log: Log;
   /** A new id (`domain/ordered-id.ts`). */
@@ -173,7 +174,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
         }),
       );
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
-      metrics.accepted(transaction);
+      metrics.count('transactions_created', { relayer_id: relayerId, network_type: transaction.networkType });
       log.info({ transaction: id, relayer: relayerId, ...by }, 'transaction accepted');
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction);

@@ -61,7 +61,8 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
     } catch (error) {
       throw error instanceof AppError && isClean(error, secrets) ? error : failed(messageOf(error), error);
     } finally {
-      metrics.asked({ signer: id, type: kind.type, outcome, seconds: (clock.elapsed() - began) / 1000 });
+      const labels = { signer: id, type: kind.type, outcome };
+      metrics.observe('signer_request_duration', labels, (clock.elapsed() - began) / 1000);
     }
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { HttpClient } from '../egress/http-client.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** A secret value of a signer's configuration; unknown keys beside the two are ignored, as the reference does. */
 export const secretSchema = z.object({
@@ -100,7 +101,7 @@ export interface SignerTools {
   clock: Clock;
   /** Returns a number from 0 to below 1, which spreads out retries. */
   random: () => number;
-  metrics: SignerMetrics;
+  metrics: Metrics;
   keys: KeyHolder;
 }
 
@@ -126,11 +127,6 @@ export interface KeyHolder {
 export type KeyMaterial =
   | { kind: 'key'; bytes: Uint8Array }
   | { kind: 'keystore'; path: string; passphrase: Uint8Array };
-
-/** Counts the requests to signers. */
-export interface SignerMetrics {
-  asked(question: { signer: string; type: string; outcome: 'ok' | 'failed'; seconds: number }): void;
-}
 
 /** Reads a secret value `{ type: "env" | "plain", value }` of the configuration. */
 export type SecretResolver = (secret: { type: 'env' | 'plain'; value: string }) => string;

@@ -62,7 +62,7 @@ t.test('what one accepts the other drives at once, and a wait on either hears of
   await one.untilStatus({ ...first, id }, 'confirmed', { mining: true });
   t.match(await waiting, { status: /mined|confirmed/ });
   t.ok(performance.now() - asked < 30_000, 'a hint ended the wait, not the interval');
-  t.strictSame(two.metrics.moves, [], 'the other instance has driven nothing');
+  t.strictSame(two.metrics.of('transaction_transitions', 'from', 'to'), [], 'the other instance has driven nothing');
 });
 
 t.test('an instance that ends hands its lanes to the others', async (t) => {
@@ -79,7 +79,7 @@ t.test('an instance that ends hands its lanes to the others', async (t) => {
   const second = await two.accept('second');
   heir.wake(LANE);
   await two.untilStatus(second, 'submitted');
-  t.strictSame(two.metrics.moves, [], 'as long as it lives it drives');
+  t.strictSame(two.metrics.of('transaction_transitions', 'from', 'to'), [], 'as long as it lives it drives');
   await owner.close();
   for (const transaction of [first, second]) await two.untilStatus(transaction, 'confirmed', { mining: true });
   t.equal(two.chain.executed.length, 2);
@@ -105,15 +105,17 @@ t.test('relayers are checked by one instance; the others see what it found, and 
   const first = one.engine({ timing: pace });
   await first.start();
   t.teardown(() => first.close());
-  t.strictSame(one.metrics.checks.slice(0, 1), [false]);
+  t.strictSame(one.metrics.of('relayer_checks', 'result').slice(0, 1), ['failed']);
   const second = two.engine({ timing: { ...pace, firstCheckMs: 20 } });
   await second.start();
   t.teardown(() => second.close());
-  await one.until('it is checked again', async () => one.metrics.checks.length > 5);
-  t.strictSame(two.metrics.checks, [], 'the other does not check');
+  await one.until('it is checked again', async () => one.metrics.of('relayer_checks', 'result').length > 5);
+  t.strictSame(two.metrics.of('relayer_checks', 'result'), [], 'the other does not check');
 
   await first.close();
-  await two.until('the other takes over', async () => two.metrics.checks.length > 0, { withinMs: 30_000 });
+  await two.until('the other takes over', async () => two.metrics.of('relayer_checks', 'result').length > 0, {
+    withinMs: 30_000,
+  });
   two.chain.balance = 10n ** 18n;
   await two.until('it is enabled', async () => (await two.store.read.relayer('r1'))?.disabledReason === null);
 });
@@ -124,7 +126,7 @@ t.test('two that start together on a fit relayer are both ready when one has che
   t.teardown(() => Promise.all(engines.map((engine) => engine.close())));
   await Promise.all(engines.map((engine) => engine.start()));
   t.equal(await two.store.read.chainIdentity('evm', 'fake'), '31337');
-  t.ok(one.metrics.checks.length + two.metrics.checks.length >= 1);
+  t.ok(one.metrics.of('relayer_checks', 'result').length + two.metrics.of('relayer_checks', 'result').length >= 1);
 });
 
 t.test('a change of a relayer on one instance is checked by the one that watches it', async (t) => {
@@ -135,13 +137,13 @@ t.test('a change of a relayer on one instance is checked by the one that watches
   t.teardown(() => Promise.all([first.close(), second.close()]));
   await first.start();
   await second.start();
-  const before = one.metrics.checks.length;
+  const before = one.metrics.of('relayer_checks', 'result').length;
   one.chain.balance = 10n ** 18n;
   second.recheck('r1');
   await two.until('it is enabled', async () => (await two.store.read.relayer('r1'))?.disabledReason === null);
   // A check is counted after its result is stored.
-  await one.until('its check is counted', async () => one.metrics.checks.length > before);
-  t.strictSame(two.metrics.checks, [], 'the other does not check');
+  await one.until('its check is counted', async () => one.metrics.of('relayer_checks', 'result').length > before);
+  t.strictSame(two.metrics.of('relayer_checks', 'result'), [], 'the other does not check');
 });
 
 t.test('leases that are lost all the time cost time, and no effect happens twice', async (t) => {

@@ -98,7 +98,7 @@ t.test(
       form: [true, true],
       moved: [true, true, ''],
     });
-    t.ok(metrics.lines.includes('capability client fetch ok'));
+    t.ok(metrics.of('plugin_capability_calls').includes('client fetch ok'));
     t.equal(server.seen[0]?.headers['user-agent'], 'isolayer-plugin');
   },
 );

@@ -243,6 +243,6 @@ t.test('40 calls at once lose nothing under a lock, though their process is kill
   const answers = await Promise.all(calls);
   t.ok(answers.every(({ status }) => status === 200));
   t.strictSame((await idsIn()).toSorted(), ['first', ...ids].toSorted(), 'each once, and none is lost');
-  const killed = metrics.lines.filter((line) => line.startsWith('killed append'));
+  const killed = metrics.of('plugin_process_ends').filter((line) => line.startsWith('append'));
   t.ok(killed.length >= 2, `${killed.length} processes were killed`);
 });

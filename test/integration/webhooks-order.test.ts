@@ -47,7 +47,7 @@ async function stage(t: Test, receivers: Record<string, string>) {
     store: world.store,
     client,
     log: world.log,
-    metrics: metrics.webhooks,
+    metrics,
     clock: systemClock,
     random: Math.random,
     timing: {

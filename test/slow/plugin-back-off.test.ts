@@ -23,7 +23,8 @@ async function start(t: Test): Promise<RunningHost> {
   return running;
 }
 
-const deaths = ({ metrics }: RunningHost) => metrics.lines.filter((line) => line.startsWith('killed falls ')).length;
+const deaths = ({ metrics }: RunningHost) =>
+  metrics.of('plugin_process_ends').filter((line) => line.startsWith('falls ')).length;
 
 t.test('who repeats one call that kills is refused, while all others are served', { timeout: 55_000 }, async (t) => {
   const running = await start(t);

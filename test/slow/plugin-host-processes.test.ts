@@ -43,7 +43,11 @@ t.test('three processes', async (t) => {
     t.match(await sends, { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
     t.match(await innocent, { status: 200, body: { data: 'innocent' } });
     t.equal(services.sent.length, 1, 'nothing was sent twice');
-    t.equal(metrics.lines.filter((line) => line.startsWith('killed mixed ')).length, 1, 'and no other process died');
+    t.equal(
+      metrics.of('plugin_process_ends').filter((line) => line.startsWith('mixed ')).length,
+      1,
+      'and no other process died',
+    );
   });
 
   await t.test('one busy plugin holds up no other', async (t) => {

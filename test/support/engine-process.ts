@@ -16,9 +16,9 @@ import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { FakeEngineMetrics } from './engine-world.ts';
 import { openEvm, signerOf } from './evm.ts';
 import { hastyLeases } from './postgres.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 
 const [path = '', url = '', keyFile = '', mode] = process.argv.slice(2);
 const signer = signerOf({ privateKey: readFileSync(keyFile, 'utf8') });
@@ -49,7 +49,7 @@ const engine = createEngine({
   connections: { clientOf: () => watched, close: async () => {} },
   signerOf: async () => signer,
   log,
-  metrics: new FakeEngineMetrics(),
+  metrics: new RecordedMetrics(),
   outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
   clock: systemClock,
   random: Math.random,

@@ -8,7 +8,7 @@ import { laneKey } from '../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
-import type { Engine, EngineMetrics } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { ChainClock, LaneMemory } from '../../src/engine/lane/lane-memory.ts';
 import type { Checkpoint, LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
 import { Ledger } from '../../src/engine/lane/ledger.ts';
@@ -30,6 +30,7 @@ import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
 import { FakeSigner } from './fake-signer.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { noSigners } from './no-signers.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 import { quickFolder } from './run-folder.ts';
 
 export const ADDRESS = '0xaa';
@@ -60,45 +61,6 @@ export const fastTiming: EngineTiming = {
   confirmMs: 5,
 };
 
-/** Counts what the engine reports. */
-export class FakeEngineMetrics implements EngineMetrics {
-  readonly acceptances: string[] = [];
-  readonly moves: string[] = [];
-  readonly decisions: string[] = [];
-  readonly versions: string[] = [];
-  readonly offers: string[] = [];
-  faults = 0;
-  readonly checks: boolean[] = [];
-
-  accepted({ relayerId }: { relayerId: string }): void {
-    this.acceptances.push(relayerId);
-  }
-
-  moved({ from, to }: { from: string; to: string }): void {
-    this.moves.push(`${from} ${to}`);
-  }
-
-  decided({ kind }: { kind: string }): void {
-    this.decisions.push(kind);
-  }
-
-  signed({ purpose }: { purpose: string }): void {
-    this.versions.push(purpose);
-  }
-
-  offered({ outcome }: { outcome: string }): void {
-    this.offers.push(outcome);
-  }
-
-  stepFailed(): void {
-    this.faults += 1;
-  }
-
-  relayerChecked(_relayerId: string, healthy: boolean): void {
-    this.checks.push(healthy);
-  }
-}
-
 const idle = { wake: () => {}, onChange: () => () => {}, recheck: () => {} };
 
 /** A store on disk, a fake chain and one relayer. Everything opened is closed at the end of the test. */
@@ -108,7 +70,7 @@ export class EngineWorld {
   readonly client: FakeChainClient;
   readonly family: FakeFamily;
   readonly signer = new FakeSigner();
-  readonly metrics = new FakeEngineMetrics();
+  readonly metrics = new RecordedMetrics();
   readonly logLines: string[] = [];
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
   /** The steps of the life of transactions that {@link EngineWorld.step} came to. */

@@ -16,8 +16,9 @@ import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Anvil } from './anvil.ts';
-import { FakeEngineMetrics, fastTiming } from './engine-world.ts';
+import { fastTiming } from './engine-world.ts';
 import { NO_MARKET } from './no-market.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 import type { DoubleHandler } from './rpc-double.ts';
 import { storeFor } from './store.ts';
 
@@ -68,7 +69,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     connections,
     contacts: connections,
     log,
-    metrics: new FakeEngineMetrics(),
+    metrics: new RecordedMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
     timing: { ...fastTiming, healthMs: 30, confirmMs: 10, recheckMs: [10, 20], ...options.timing },
     elapsed: () => systemClock.elapsed(),

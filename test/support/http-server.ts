@@ -5,7 +5,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { ClientKey } from '../../src/http/access/auth.ts';
 import { SignInCode } from '../../src/http/access/sign-in-code.ts';
-import { HTTP_LIMITS, type HttpLimits, type HttpMetrics } from '../../src/http/admission.ts';
+import { HTTP_LIMITS, type HttpLimits } from '../../src/http/admission.ts';
 import { createCursorIds, createPlaceCursors } from '../../src/http/cursors.ts';
 import { type TokenBucketSettings, TokenBuckets } from '../../src/http/rate-limiter.ts';
 import { createHttpServer } from '../../src/http/server.ts';
@@ -16,35 +16,12 @@ import { IdempotencyKeys } from '../../src/services/idempotency-keys.ts';
 import { createTransactionEvents } from '../../src/services/transaction-events.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 import { temporaryStore } from './store.ts';
 
 export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
 
 const UNLIMITED = { perSecond: 1_000_000, burst: 1_000_000 };
-
-/** Counts what the server reports. */
-class FakeHttpMetrics implements HttpMetrics {
-  begun: string[] = [];
-  finished: Parameters<HttpMetrics['ended']>[0][] = [];
-  timeouts: string[] = [];
-  pluginCalls: { pluginId: string; method: string; status: number }[] = [];
-
-  began(endpoint: string): void {
-    this.begun.push(endpoint);
-  }
-
-  ended(request: Parameters<HttpMetrics['ended']>[0]): void {
-    this.finished.push(request);
-  }
-
-  timedOut(endpoint: string): void {
-    this.timeouts.push(endpoint);
-  }
-
-  pluginCalled(pluginId: string, method: string, status: number): void {
-    this.pluginCalls.push({ pluginId, method, status });
-  }
-}
 
 /** The API server on a free port, over fakes; it ends with the test. */
 export async function startHttp(
@@ -58,7 +35,7 @@ export async function startHttp(
 ) {
   const services = new FakeServices();
   const pluginHost = new FakePluginHost();
-  const metrics = new FakeHttpMetrics();
+  const metrics = new RecordedMetrics();
   const lines: string[] = [];
   const { store, remove } = await temporaryStore();
   t.teardown(remove);

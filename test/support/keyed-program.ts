@@ -10,8 +10,8 @@ import { EffectRun } from '../../src/plugin-host/effect-run.ts';
 import { Gateway } from '../../src/plugin-host/gateway.ts';
 import { Crash } from './crash.ts';
 import { type EngineWorld, relayerNamed } from './engine-world.ts';
-import { RecordedMetrics } from './plugin-host.ts';
 import { KEEPING } from './principal.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 
 export const RELAYERS = ['r1', 'r2', 'r3'] as const;
 

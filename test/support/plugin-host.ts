@@ -8,8 +8,8 @@ import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
 import type { PluginBooks, PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
-import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
 import { PluginServices } from './plugin-services.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 
 /** A folder of plugins that is removed at the end of a test. */
 export class PluginFolder {
@@ -34,27 +34,6 @@ export class PluginFolder {
 class FakeBooks implements PluginBooks {
   kvUsage = async () => ({ keys: 2, bytes: 30 });
   spentLastHour = async () => ({ value: 5n, fee: 2n ** 70n });
-}
-
-/** Metrics that remember what was counted, one line each. */
-export class RecordedMetrics implements PluginMetrics {
-  readonly lines: string[] = [];
-
-  callEnded(pluginId: string, end: string): void {
-    this.lines.push(`call ${pluginId} ${end}`);
-  }
-
-  capabilityCalled(pluginId: string, method: string, answer: string): void {
-    this.lines.push(`capability ${pluginId} ${method} ${answer}`);
-  }
-
-  processKilled(pluginId: string, cause: string): void {
-    this.lines.push(`killed ${pluginId} ${cause}`);
-  }
-
-  load(): void {
-    // Not recorded, because the values differ from run to run.
-  }
 }
 
 export interface RunningHost {

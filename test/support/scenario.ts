@@ -21,10 +21,10 @@ import { NetworkDirectory } from '../../src/services/settings/network-directory.
 import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Crash } from './crash.ts';
-import { FakeEngineMetrics } from './engine-world.ts';
 import { NO_MARKET } from './no-market.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { noSigners } from './no-signers.ts';
+import { RecordedMetrics } from './recorded-metrics.ts';
 import { relayerOf } from './store.ts';
 import type { TravelClock } from './travel-clock.ts';
 
@@ -294,7 +294,7 @@ export abstract class Scenario {
       connections: this.#connections,
       signerOf: async () => this.#signer,
       log,
-      metrics: new FakeEngineMetrics(),
+      metrics: new RecordedMetrics(),
       outbox: new Outbox({
         chains,
         newId: randomUUID,

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/domain/clock.ts';
+import { NO_METRICS } from '../../src/observability/metrics.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
 import { openKeystoreFile } from '../../src/signers/keystore.ts';
 import type { KeyHolder, KindTools } from '../../src/signers/signer.ts';
@@ -12,7 +13,7 @@ export function signerTools(secret = 'secret', more: Partial<KindTools> = {}): K
     identity: { get: nobody, post: nobody },
     random: () => 0,
     clock: systemClock,
-    metrics: { asked() {} },
+    metrics: NO_METRICS,
     keys: keysHere,
     reread: nobody,
     ...more,

@@ -8,6 +8,7 @@ import { pluginEntrySchema } from '../../domain/plugin.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
 import { failure } from '../../http/envelope.ts';
 import { createLog } from '../../observability/log.ts';
+import { NO_METRICS } from '../../observability/metrics.ts';
 import { createPluginHost } from '../../plugin-host/host.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 import { FakeServices, type SentRequest } from './fake-services.ts';
@@ -60,14 +61,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { folder, entries = [], env = {}, relayers = {}, fetch: answer } = options;
   const fakes = new FakeServices(relayers);
   const lines: string[] = [];
-  const nothing = () => {};
   const host = createPluginHost({
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, emit_logs: true, ...entry })),
     pluginsDir: resolve(folder),
     sandboxDir: SANDBOX_DIR,
     environment: (name: string) => env[name],
     log: createLog('info', { write: (line) => lines.push(line) }),
-    metrics: { callEnded: nothing, capabilityCalled: nothing, processKilled: nothing, load: nothing },
+    metrics: NO_METRICS,
     clock: systemClock,
     uuid: randomUUID,
     maxProcesses: 4,

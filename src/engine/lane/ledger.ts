@@ -5,11 +5,11 @@ import type { NetworkType } from '../../domain/network-type.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Decision, DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Timestamp, Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
-import { isFinal } from '../../domain/transaction/transaction-state.ts';
+import { isFinal, type TransactionStatus } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { SpendingRaise, Store, Writer } from '../../store/store.ts';
 import type { ChangeFeed } from '../change-feed.ts';
-import type { EngineMetrics } from '../engine.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 
 /** A transaction that is signed, with every attempt, by ordinal. */
@@ -55,7 +55,7 @@ interface FeeRefusal {
 
 export interface LedgerDeps {
   feed: ChangeFeed;
-  metrics: EngineMetrics;
+  metrics: Metrics;
   /** Takes the events that webhooks tell. */
   outbox: Outbox;
   chains: ReadonlyMap<NetworkType, Chain>;
@@ -156,9 +156,8 @@ export class Ledger {
     }
     this.#tell(signed);
     for (const { transaction, attempt, remark } of signed) {
-      const { networkType, relayerId } = transaction;
       if (remark !== undefined) this.#decided(transaction, fallback(remark));
-      this.#deps.metrics.signed({ networkType, relayerId, purpose: attempt.purpose });
+      this.#deps.metrics.count('transaction_versions', { ...labelsOf(transaction), purpose: attempt.purpose });
     }
     return true;
   }
@@ -195,8 +194,8 @@ export class Ledger {
   }
 
   /** Counts what nodes said of an attempt. */
-  offered({ networkType, relayerId }: Transaction, outcome: BroadcastOutcome['kind']): void {
-    this.#deps.metrics.offered({ networkType, relayerId, outcome });
+  offered(transaction: Transaction, outcome: BroadcastOutcome['kind']): void {
+    this.#deps.metrics.count('transaction_broadcasts', { ...labelsOf(transaction), outcome });
   }
 
   async #write<T>(body: (writer: Writer) => Promise<T>): Promise<T> {
@@ -211,11 +210,10 @@ export class Ledger {
   #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {
     const now = new Map<string, Transaction>();
     for (const { transaction, set, decision } of changes) {
-      const { id, networkType, relayerId, status } = transaction;
+      const { id, status } = transaction;
       now.set(id, { ...transaction, ...set });
       if (set.status !== undefined && set.status !== status) {
-        this.#deps.metrics.moved({ networkType, relayerId, from: status, to: set.status });
-        this.#moved({ ...transaction, ...set });
+        this.#moved({ ...transaction, ...set }, status);
       }
       if (decision !== undefined) this.#decided(transaction, decision);
       this.#deps.feed.notify(id);
@@ -224,17 +222,30 @@ export class Ledger {
     return now;
   }
 
-  #moved({ id: transaction, relayerId: relayer, status, statusReason: reason, hash }: Transaction): void {
-    const { log } = this.#deps;
+  #moved(moved: Transaction, from: TransactionStatus): void {
+    const { log, metrics } = this.#deps;
+    const { id: transaction, relayerId: relayer, status, statusReason: reason, hash } = moved;
+    const labels = labelsOf(moved);
+    metrics.count('transaction_transitions', { ...labels, from, to: status });
+    if (status === 'submitted' && from === 'sent') metrics.count('transactions_submitted', labels);
+    if (status === 'confirmed') metrics.count('transactions_confirmed', labels);
+    if (status === 'failed' || status === 'expired' || status === 'canceled') {
+      metrics.count('transactions_failed', { ...labels, failure_reason: status, previous_status: from });
+    }
     if (status === 'submitted') log.info({ transaction, relayer, hash }, 'transaction submitted');
     else if (isFinal(status)) log.info({ transaction, relayer, status, hash, reason }, 'transaction ended');
   }
 
-  #decided({ id, networkType, relayerId, lane }: Transaction, { kind, text }: Omit<Decision, 'at'>): void {
-    this.#deps.metrics.decided({ networkType, relayerId, kind });
+  #decided(transaction: Transaction, { kind, text }: Omit<Decision, 'at'>): void {
+    const { id, lane } = transaction;
+    this.#deps.metrics.count('transaction_decisions', { ...labelsOf(transaction), kind });
     const level = REMARKABLE.has(kind) ? 'warn' : ROUTINE.has(kind) ? 'debug' : 'info';
     this.#deps.log[level]({ transaction: id, lane, decision: kind, text }, 'transaction decided');
   }
+}
+
+function labelsOf({ relayerId, networkType }: Transaction) {
+  return { relayer_id: relayerId, network_type: networkType };
 }
 
 function fallback(text: string): Omit<Decision, 'at'> {

@@ -5,9 +5,9 @@ import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { Log } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
-import type { EngineMetrics } from '../engine.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { Pause } from '../rounds.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
@@ -30,7 +30,7 @@ export interface RelayerHealthDeps {
   connections: ChainConnections;
   contacts?: Contacts | undefined;
   log: Log;
-  metrics: EngineMetrics;
+  metrics: Metrics;
   outbox: Outbox;
   timing: EngineTiming;
   keyFault?: RelayerChecksDeps['keyFault'];
@@ -269,7 +269,7 @@ export class RelayerHealth {
       const { failures } = findings;
       await this.#pin(relayer, findings, lease);
       if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, round);
-      metrics.relayerChecked(id, failures.length === 0);
+      metrics.count('relayer_checks', { relayer_id: id, result: failures.length === 0 ? 'passed' : 'failed' });
       return failures.length === 0;
     } catch (error) {
       if (error instanceof LeaseLost) await lease.release();

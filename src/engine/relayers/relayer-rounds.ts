@@ -2,8 +2,8 @@ import type { Contacts } from '../../chains/connections.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Contact } from '../../egress/rpc/endpoint-pool.ts';
 import type { Log } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import type { EngineMetrics } from '../engine.ts';
 import { type HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { Rounds } from '../rounds.ts';
 import type { EngineTiming } from '../timing.ts';
@@ -15,7 +15,7 @@ export interface RelayerRoundsDeps {
   contacts: Pick<Contacts, 'contactOf'>;
   /** Takes up a relayer that is disabled or seems to be unwell; does nothing for one that was taken up before. */
   ensureWatched(relayerId: string): void;
-  metrics: Pick<EngineMetrics, 'relayerChecked'>;
+  metrics: Metrics;
   timing: EngineTiming;
   log: Log;
   /** On a clock that never goes back, in milliseconds. */
@@ -117,8 +117,9 @@ export class RelayerRounds {
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return;
-      if (relayer.disabledReason === null && (await checks.seemWell(relayer, share))) metrics.relayerChecked(id, true);
-      else ensureWatched(id);
+      if (relayer.disabledReason === null && (await checks.seemWell(relayer, share))) {
+        metrics.count('relayer_checks', { relayer_id: id, result: 'passed' });
+      } else ensureWatched(id);
     } catch (error) {
       log.error({ err: error, relayer: id }, 'relayer check failed');
     }

@@ -1,20 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasDeclaredAddress } from '../../domain/settings/notification.ts';
-import type { WebhookEnd, WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
+import type { WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { Pause } from '../rounds.ts';
-
-/** What the delivery of webhooks counts. */
-export interface WebhookMetrics {
-  /** A delivery ended. */
-  tried(delivery: { outcome: WebhookAnswer['kind']; seconds: number }): void;
-  /** An event ended. */
-  ended(end: WebhookEnd): void;
-  /** How many events have not ended. */
-  waiting(events: number): void;
-}
 
 /** The pace of deliveries. Times are in milliseconds. */
 export interface WebhookTiming {
@@ -60,7 +51,7 @@ export interface WebhookDeliveryDeps {
   store: Store;
   client: Pick<WebhookClient, 'post'>;
   log: Log;
-  metrics: WebhookMetrics;
+  metrics: Metrics;
   clock: Pick<Clock, 'elapsed' | 'now'>;
   /** In [0, 1), for jitter. */
   random(): number;
@@ -180,7 +171,7 @@ export class WebhookDelivery {
     try {
       const report = await this.#try(event, receiver);
       if (await store.write((writer) => writer.settleEvent(event, report))) {
-        if ('end' in report) metrics.ended(report.end);
+        if ('end' in report) metrics.count('webhook_events_ended', { end: report.end });
       }
     } catch (error) {
       log.error({ err: error, notification: event.notificationId, event: event.id }, 'webhook delivery not reported');
@@ -209,7 +200,7 @@ export class WebhookDelivery {
       signingKeys,
       isDeclared: hasDeclaredAddress(notification),
     });
-    metrics.tried({ outcome: answer.kind, seconds: (clock.elapsed() - began) / 1000 });
+    metrics.observe('webhook_delivery_duration', { outcome: answer.kind }, (clock.elapsed() - began) / 1000);
     return await this.#judge(event, receiver, answer);
   }
 
@@ -249,7 +240,7 @@ export class WebhookDelivery {
     const { store, metrics, clock } = this.#deps;
     if (clock.elapsed() - this.#countedAt < this.#timing.sweepMs) return;
     this.#countedAt = clock.elapsed();
-    metrics.waiting(await store.read.waitingEvents());
+    metrics.set('webhook_events_waiting', {}, await store.read.waitingEvents());
   }
 }
 

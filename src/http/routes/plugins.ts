@@ -305,7 +305,7 @@ function pluginCall(
       const { id: pluginId, '*': tail = '' } = request.params as { id: string; '*'?: string };
       const signal = disconnectSignal(reply.raw);
       const answer = await pluginHost.call(pluginId, pluginRequestOf(request, method, tail), signal);
-      metrics.pluginCalled(pluginId, method, answer.status);
+      metrics.count('plugin_calls', { plugin_id: pluginId, method, status: answer.status });
       if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter);
       return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
     },

@@ -3,12 +3,14 @@
  * with the bare operation of the curve and its verification. Services answer from memory, and their own time is
  * subtracted. Only AWS's client uses a network, here loopback; this time counts. Also measures many signatures at once.
  */
+
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
+import { NO_METRICS } from '../../../src/observability/metrics.ts';
 import { createSecretResolver } from '../../../src/settings/secrets.ts';
 import { holdKey } from '../../../src/signers/held-key.ts';
 import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
@@ -91,7 +93,7 @@ async function measure(subject: SignerSubject, { signatures, together }: SignerB
       ...{
         clock: systemClock,
         random: Math.random,
-        metrics: { asked() {} },
+        metrics: NO_METRICS,
         keys: keeper,
         reread: async () => subject.config,
       },

@@ -12,6 +12,7 @@ import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
 import { rawKeySignerKind } from '../../../src/signers/raw-key.ts';
 import { createSignerKinds, openSigner, type SignerEntry, type SignerKinds } from '../../../src/signers/registry.ts';
 import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
+import { RecordedMetrics } from '../recorded-metrics.ts';
 import type { SignerDouble } from './signer-double.ts';
 import { familiesOf, isSigned, servesFamily } from './signer-families.ts';
 
@@ -29,7 +30,7 @@ const KINDS: SignerKinds = new Map([...createSignerKinds(), [rawKeySignerKind.ty
 /** The signers that a test has opened, and all of their output. */
 interface Opened {
   signer: Signer;
-  counted: string[];
+  metrics: RecordedMetrics;
   /** Returns the error of a request. */
   failureOf(asked: Promise<unknown>): Promise<unknown>;
   /** Fails if a secret is in an error or in anything that can be printed. */
@@ -42,7 +43,7 @@ async function open(
   http = signerHttp(t),
   environment: ReadonlyMap<string, string> = new Map(Object.entries(subject.environment ?? {})),
 ): Promise<Opened> {
-  const counted: string[] = [];
+  const metrics = new RecordedMetrics();
   const errors: unknown[] = [];
   const keeper = new KeyWorker();
   t.teardown(() => keeper.close());
@@ -52,7 +53,7 @@ async function open(
     identity: http,
     clock: systemClock,
     random: () => 0,
-    metrics: { asked: ({ signer, type, outcome }) => void counted.push(`${signer} ${type} ${outcome}`) },
+    metrics,
     keys: keeper,
     reread: async () => subject.config,
   };
@@ -60,7 +61,7 @@ async function open(
   t.teardown(() => signer.close());
   return {
     signer,
-    counted,
+    metrics,
     async failureOf(asked) {
       const error = await asked.then(
         () => new Error('it did not fail'),
@@ -88,7 +89,7 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
   const { type, curve } = subject;
   const served: NetworkType[] = [];
   await t.test(`${type} on ${curve}`, async (t) => {
-    const { signer, counted, failureOf, showsNoSecret } = await open(t, subject);
+    const { signer, metrics, failureOf, showsNoSecret } = await open(t, subject);
     const kind = KINDS.get(type);
     if (kind?.curvesOf !== undefined) t.strictSame(kind.curvesOf(subject.config), [curve]);
     for (const family of familiesOf(kind ?? {}, curve)) {
@@ -109,7 +110,7 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
       else
         t.match(await failureOf(signer.publicKey(other)), { code: 'SIGNER_FAILED', message: /^Signer one failed: / });
     });
-    t.ok(counted.includes(`one ${type} ok`));
+    t.ok(metrics.of('signer_request_duration').includes(`one ${type} ok`));
     showsNoSecret(t);
   });
   return served;
@@ -156,7 +157,7 @@ export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble
     };
 
     await t.test('signs with another key: an error, and no signature', async (t) => {
-      const { double, signer, payload, failureOf, showsNoSecret, counted } = await subject(t);
+      const { double, signer, payload, failureOf, showsNoSecret, metrics } = await subject(t);
       await signer.publicKey(double.curve);
       double.mixUp();
       if (double.givesKeyAway === true) {
@@ -165,7 +166,7 @@ export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble
       }
       const refused = { ...refusal, message: /another key|no version of the key|has no key/ };
       t.match(await failureOf(signer.sign(double.curve, payload)), refused);
-      t.strictSame(counted, [`one ${double.type} ok`, `one ${double.type} failed`]);
+      t.strictSame(metrics.of('signer_request_duration'), [`one ${double.type} ok`, `one ${double.type} failed`]);
       showsNoSecret(t);
     });
 

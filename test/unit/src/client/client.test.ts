@@ -132,7 +132,7 @@ t.test('a transaction is found by its id, a hash or a counter, among all relayer
   t.match(await findTransactions(client, ' tx-1 '), [{ relayerId: 'r1', transaction: { id: 'tx-1' } }]);
   t.match(await findTransactions(client, '0xabc', ['r1']), [{ relayerId: 'r1', transaction: { hash: '0xabc' } }]);
   t.match(await findTransactions(client, '7', ['r1', 'r2']), [{ relayerId: 'r1' }, { relayerId: 'r2' }]);
-  t.ok(metrics.begun.some((route) => route.endsWith('/by-nonce/:nonce')));
+  t.ok(metrics.of('http_requests_in_flight').some((route) => route.endsWith('/by-nonce/:nonce')));
   for (let n = 0; n < 501; n += 1) services.relayers.known.set(`more-${n}`, { id: `more-${n}` });
   t.equal((await findTransactions(client, '7')).length, services.relayers.known.size, 'however many there are');
   const strange = new ApiClient({ url, key: 'wrong' });

@@ -5,6 +5,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import { FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import type { ClientKey } from '../../../../src/http/access/auth.ts';
 import { admitRequests, Drain } from '../../../../src/http/admission.ts';
+import { NO_METRICS } from '../../../../src/observability/metrics.ts';
 
 const KEY = 'k'.repeat(32);
 const good = { authorization: `Bearer ${KEY}` };
@@ -23,7 +24,7 @@ function start(t: Test, allowed = true) {
         return { allowed, limit: 1, remaining: 0, resetSeconds: 1, retryAfterSeconds: 7 };
       },
     },
-    metrics: { began() {}, ended() {}, timedOut() {}, pluginCalled() {} },
+    metrics: NO_METRICS,
     clock: systemClock,
   });
   app.get('/private', (request) => request.keyId);

@@ -4,6 +4,7 @@ import type { DriverPool } from '../../../../sandbox/host/pool.ts';
 import { fingerprintOf, Quarantine } from '../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
 import { ended } from '../../../../sandbox/host/surroundings.ts';
+import { UsageLedger } from '../../../../sandbox/host/usage.ts';
 import type { CallReport, CallTask, HostMessage, LogEntry, Outcome } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { Claim } from '../../../../src/domain/idempotency.ts';
@@ -16,8 +17,8 @@ import { CallRunner, takeUngranted } from '../../../../src/plugin-host/call-runn
 import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/known-plugin.ts';
 import type { ServingVersion } from '../../../../src/plugin-host/catalog/version-swap.ts';
-import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { KEEPING } from '../../../support/principal.ts';
+import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
 
 const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport => ({
   outcome,
@@ -119,6 +120,7 @@ function setUp(entry: object = {}) {
     clock,
     log,
     metrics,
+    usage: new UsageLedger(clock),
     callLog,
     feed,
   });
@@ -147,7 +149,7 @@ t.test('the context is what the caller sent, without the credential', async (t) 
     caller: { keyId: 'k' },
   });
   t.match(pool.tasks[0], { call: 1, version: 'v1', timeout_ms: 10_000 });
-  t.same(metrics.lines, ['call p returned']);
+  t.same(metrics.of('plugin_call_outcomes'), ['p returned']);
   t.equal(calls.size, 0);
 });
 
@@ -252,8 +254,8 @@ t.test('a plugin without a version answers with its failure', async (t) => {
   t.match(await run(), { body: { data: { code: 'FILE_NOT_FOUND' }, error: 'File not found: plugins/p.ts' } });
   plugin.failure = ended('COMPILE_ERROR', 'x');
   await run();
-  const labels = ['call p SERVICE_UNAVAILABLE', 'call p COMPILE_ERROR'];
-  t.same(new Set(metrics.lines), new Set(labels), 'a label is one of the known ends');
+  const labels = ['p SERVICE_UNAVAILABLE', 'p COMPILE_ERROR'];
+  t.same(new Set(metrics.of('plugin_call_outcomes')), new Set(labels), 'a label is one of the known ends');
 });
 
 t.test('a call during the first build of its plugin waits for it', async (t) => {
@@ -366,7 +368,7 @@ t.test('what a plugin throws keeps its own code, status and details', async (t) 
   const threw = { kind: 'threw', message: 'm p.ts:9:9', code: 'C', status: 422, details: '{}' } as const;
   pool.answer = () => Promise.resolve(report(threw));
   t.match(await run(), { status: 422, body: { error: 'm p.ts:1:1', data: { code: 'C', details: {} } } });
-  t.same(metrics.lines, ['call p threw']);
+  t.same(metrics.of('plugin_call_outcomes'), ['p threw']);
 });
 
 t.test('an error that tells no details has its place as such, and an answer to the caller has none', async (t) => {

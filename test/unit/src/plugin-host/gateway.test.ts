@@ -14,9 +14,9 @@ import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 import { assertSize, Gateway, guestValue, TooLarge } from '../../../../src/plugin-host/gateway.ts';
 import { FakeEffects } from '../../../support/keyed-effect.ts';
-import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
 import { KEEPING } from '../../../support/principal.ts';
+import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
 
 function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; effects: FakeEffects }) {
   const services = new PluginServices(keyed?.effects);
@@ -65,7 +65,7 @@ t.test('a granted call reaches the service, is counted, traced, and is an effect
     { method: 'getRelayer', relayerId: 'known', requestId: 'uuid-1', payload: {}, outcome: 'ok' },
     { method: 'sendTransaction', payload: { to: '0x1' }, outcome: 'ok' },
   ]);
-  t.same(metrics.lines, ['capability p relayer.getRelayer ok', 'capability p relayer.sendTransaction ok']);
+  t.same(metrics.of('plugin_capability_calls'), ['p relayer.getRelayer ok', 'p relayer.sendTransaction ok']);
 });
 
 t.test('without a grant nothing happens, and the error names the line to add', async (t) => {
@@ -87,7 +87,7 @@ t.test('without a grant nothing happens, and the error names the line to add', a
       outcome: 'refused',
     },
   ]);
-  t.same(metrics.lines, ['capability p relayer.sendTransaction refused', 'capability p kv.get refused']);
+  t.same(metrics.of('plugin_capability_calls'), ['p relayer.sendTransaction refused', 'p kv.get refused']);
   t.match(lines.join(), 'has no grant');
 });
 
@@ -118,7 +118,7 @@ t.test('unknown methods, bad payloads, oversized payloads and too many calls are
   t.match(await ask('kv.exists', { key: 'a' }), { ok: true });
   t.same(await ask('kv.exists', { key: 'a' }), refusal('A call of this plugin may make 6 capability calls'));
   t.same(services.sent, []);
-  t.equal(metrics.lines[0], 'capability p unknown refused', 'no text of the guest becomes a label');
+  t.equal(metrics.of('plugin_capability_calls')[0], 'p unknown refused', 'no text of the guest becomes a label');
 });
 
 t.test('errors have the texts that plugins know', async (t) => {
@@ -347,10 +347,7 @@ t.test('limits go with what is sent, and a refusal tells its figures', async (t)
 
   const act = { relayerId: 'known', request: { method: 'eth_sendRawTransaction', params: ['0x'] } };
   t.match(await ask('relayer.rpc', act), { error: { message: /may not ask a node to act/ } });
-  t.same(
-    metrics.lines.map((line) => line.split(' ').at(-1)),
-    ['ok', 'refused', 'refused', 'refused', 'refused'],
-  );
+  t.same(metrics.of('plugin_capability_calls', 'answer'), ['ok', 'refused', 'refused', 'refused', 'refused']);
   t.equal(
     lines.filter((line) => line.includes('"level":"warn"') || line.includes('"warn"')).length,
     1,

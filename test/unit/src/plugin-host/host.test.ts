@@ -95,7 +95,7 @@ t.test('goes by what clients make of a plugin, and tells what its calls wrote', 
 t.test('a plugin that loses its process again and again is backed off, which is seen', async (t) => {
   const { host, call, close, log, metrics } = await startPluginHost({ files, driverFile });
   t.teardown(close);
-  const kills = () => metrics.lines.filter((line) => line === 'killed echo died').length;
+  const kills = () => metrics.of('plugin_process_ends').filter((line) => line === 'echo died').length;
   for (let time = 1; time <= 3; time++) {
     t.match(await call('echo', { kill: true }, { keyId: `key-${time}` }), { status: 503 });
     // The answer may arrive before the report that the process ended.

@@ -18,7 +18,7 @@ t.test('what was accepted is on disk before the answer, and its lane is woken', 
   t.match(stored, { status: 'pending', lane: LANE, request: { effect: 'pay' }, sequence: null });
   t.equal(stored?.nextActionAt, stored?.createdAt);
   t.strictSame(woken, [LANE]);
-  t.strictSame(world.metrics.acceptances, ['r1']);
+  t.strictSame(world.metrics.of('transactions_created', 'relayer_id'), ['r1']);
 });
 
 t.test('what is refused leaves nothing behind', async (t) => {
@@ -30,7 +30,7 @@ t.test('what is refused leaves nothing behind', async (t) => {
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
   await t.rejects(transactions.send('r1', { wrong: true }), { code: 'RELAYER_PAUSED' }, 'before the body is read');
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 0);
-  t.strictSame(world.metrics.acceptances, []);
+  t.strictSame(world.metrics.of('transactions_created', 'relayer_id'), []);
 });
 
 t.test('a relayer whose chain nobody has seen yet accepts nothing', async (t) => {
@@ -204,7 +204,7 @@ t.test('under one name a transaction is accepted once, and answered with as it i
   const both = [{ effect: 'pay' }, { effect: 'pay' }].map((body) => transactions.send('r1', body, effect));
   const [first, second] = await Promise.all(both);
   t.equal(first?.['id'], second?.['id']);
-  t.strictSame(world.metrics.acceptances, ['r1']);
+  t.strictSame(world.metrics.of('transactions_created', 'relayer_id'), ['r1']);
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
 
   const id = String(first?.['id']);
@@ -256,7 +256,7 @@ t.test('the same bytes of a client are one transaction, until that ended in vain
   }
   t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 0n, fee: 0n }, 'it moves nothing twice');
   await t.rejects(transactions.send('r2', { effect: 'pay' }), { code: 'TRANSACTION_EXISTS', status: 409 });
-  t.strictSame([world.metrics.acceptances, woken], [['r1'], [LANE]]);
+  t.strictSame([world.metrics.of('transactions_created', 'relayer_id'), woken], [['r1'], [LANE]]);
 
   await world.store.write((writer) =>
     writer.updateTransaction(String(id), 'pending', { status: 'expired', contentKey: null }),

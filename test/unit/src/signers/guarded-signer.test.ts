@@ -3,6 +3,7 @@ import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { guardedSigner } from '../../../../src/signers/guarded-signer.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
+import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
 
 const CREDENTIAL = 'hunter2-token';
 
@@ -15,16 +16,14 @@ function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null, s
     close: async () => {},
     ...answers,
   };
-  const counted: string[] = [];
+  const metrics = new RecordedMetrics();
   const signer = guardedSigner(inner, {
     kind: { type: 'vault', curves: ['ed25519'], limitMs },
     clock: { now: () => 0, elapsed: () => 5 },
-    metrics: {
-      asked: ({ signer: id, type, outcome, seconds }) => counted.push([id, type, outcome, seconds].join(' ')),
-    },
+    metrics,
     secrets: new Set(secrets),
   });
-  return { signer, counted };
+  return { signer, metrics };
 }
 
 t.test('a public key is asked for once, and nobody can change the one that is kept', async (t) => {
@@ -34,27 +33,27 @@ t.test('a public key is asked for once, and nobody can change the one that is ke
     if (asks === 1) throw new Error('busy');
     return new Uint8Array(32);
   };
-  const { signer, counted } = guarded({ publicKey });
+  const { signer, metrics } = guarded({ publicKey });
   await t.rejects(signer.publicKey('ed25519'), { code: 'SIGNER_FAILED', message: 'Signer vault-1 failed: busy' });
   (await signer.publicKey('ed25519')).fill(7);
   t.same(await signer.publicKey('ed25519'), new Uint8Array(32));
   t.equal(asks, 2, 'a failure is not kept');
-  t.strictSame(counted, ['vault-1 vault failed 0', 'vault-1 vault ok 0']);
+  t.strictSame(metrics.of('signer_request_duration'), ['vault-1 vault failed', 'vault-1 vault ok']);
 });
 
 t.test('a curve that the kind does not have is not asked for', async (t) => {
-  const { signer, counted } = guarded({ sign: () => Promise.reject(new Error('it was asked')) });
+  const { signer, metrics } = guarded({ sign: () => Promise.reject(new Error('it was asked')) });
   const message = 'Signer vault-1 failed: a signer of type vault has no key on secp256k1';
   await t.rejects(signer.sign('secp256k1', new Uint8Array(32)), { code: 'SIGNER_FAILED', message });
   await t.rejects(signer.publicKey('secp256k1'), { message });
-  t.strictSame(counted, []);
+  t.strictSame(metrics.of('signer_request_duration'), []);
 });
 
 t.test('one that does not answer is waited for no longer than its kind allows', async (t) => {
-  const { signer, counted } = guarded({ sign: () => new Promise<Uint8Array>(() => {}) }, 20);
+  const { signer, metrics } = guarded({ sign: () => new Promise<Uint8Array>(() => {}) }, 20);
   const message = 'Signer vault-1 failed: no answer within 0.02 s';
   await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { code: 'SIGNER_FAILED', message });
-  t.strictSame(counted, ['vault-1 vault failed 0']);
+  t.strictSame(metrics.of('signer_request_duration'), ['vault-1 vault failed']);
 });
 
 t.test('a service is asked 32 things at once; the others wait their turn, within the same limit', async (t) => {

@@ -192,8 +192,8 @@ t.test('who took a version is kept, and who did not is told once with the reason
   outcome = { kind: 'accepted', by: 'https://b.test' };
   await offer({ ...step, open: (await world.step()).open });
   t.match(await world.store.read.attempts(id), [{ acceptedBy: 'https://b.test' }]);
-  t.strictSame(world.metrics.offers, ['busy', 'busy', 'accepted']);
-  t.strictSame(world.metrics.versions, ['send']);
+  t.strictSame(world.metrics.of('transaction_broadcasts', 'outcome'), ['busy', 'busy', 'accepted']);
+  t.strictSame(world.metrics.of('transaction_versions', 'purpose'), ['send']);
 });
 
 t.test('above one that nodes have no room for nothing is offered; it says why and comes with that one', async (t) => {

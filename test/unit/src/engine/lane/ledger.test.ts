@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import { isFinal } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
 import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
 import type { Store, Writer } from '../../../../../src/store/store.ts';
@@ -32,7 +33,24 @@ t.test('changes are committed, then told and counted', async (t) => {
   t.equal(now.get(transaction.id)?.status, 'failed');
   t.equal((await world.get(transaction)).statusReason, 'no');
   t.strictSame(told, ['told']);
-  t.strictSame(world.metrics.moves, ['pending failed']);
+  t.strictSame(world.metrics.of('transaction_transitions'), ['r1 evm pending failed']);
+  t.strictSame(world.metrics.of('transactions_failed'), ['r1 evm failed pending']);
+});
+
+t.test('what was submitted first, confirmed or failed is counted as such', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = world.ledger();
+  let transaction = await world.accept('pay');
+  for (const status of ['sent', 'submitted', 'mined', 'submitted', 'mined', 'confirmed'] as const) {
+    await ledger.apply([{ transaction, set: { status, nextActionAt: isFinal(status) ? null : 1 } }]);
+    transaction = await world.get(transaction);
+  }
+  await ledger.apply([{ transaction: await world.accept('late'), set: { status: 'expired', nextActionAt: null } }]);
+  const { metrics } = world;
+  t.equal(metrics.of('transaction_transitions').length, 7);
+  t.strictSame(metrics.of('transactions_submitted'), ['r1 evm'], 'not again when its block is gone');
+  t.strictSame(metrics.of('transactions_confirmed'), ['r1 evm']);
+  t.strictSame(metrics.of('transactions_failed', 'failure_reason', 'previous_status'), ['expired pending']);
 });
 
 t.test('a change against a status that has gone by is left out, the others are made', async (t) => {

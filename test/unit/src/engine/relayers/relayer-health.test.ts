@@ -54,7 +54,7 @@ t.test('a fit relayer stays enabled, and one that was disabled is enabled', asyn
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await checkOnce(world);
   t.equal((await relayer(world))?.disabledReason, null);
-  t.strictSame(world.metrics.checks, [true]);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), ['passed']);
   t.match(world.logLines.join(''), /relayer enabled/);
 });
 
@@ -101,7 +101,7 @@ t.test('a disabled relayer is checked again and again, and enabled once it is fi
   const health = healthOf(world);
   t.teardown(() => health.close());
   await health.start();
-  await world.until('several checks', async () => world.metrics.checks.length > 3);
+  await world.until('several checks', async () => world.metrics.of('relayer_checks', 'result').length > 3);
   const nextCheckAt = (await relayer(world))?.disabledReason?.nextCheckAt ?? 0;
   await world.until('it says when it is looked at next', async () => {
     return ((await relayer(world))?.disabledReason?.nextCheckAt ?? 0) > nextCheckAt;
@@ -163,12 +163,12 @@ t.test('the start does not wait for ever for an endpoint, and an end may come at
   world.client.balance = () => new Promise((resolve) => (answer = resolve));
   const health = healthOf(world, { firstCheckMs: 5 });
   await health.start();
-  t.strictSame(world.metrics.checks, []);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), []);
   const closing = health.close();
   answer(10n);
   await closing;
   await health.close();
-  t.strictSame(world.metrics.checks, [true]);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), ['passed']);
 });
 
 t.test('a store that fails is no verdict on the relayer', async (t) => {
@@ -206,7 +206,7 @@ t.test('each way to disabled and back is told once, in order, however often it i
   t.strictSame(await told(world), [], 'fit from the start: nothing happened');
   world.chain.balance = 0n;
   health.recheck('r1');
-  await world.until('several checks', async () => world.metrics.checks.length > 4);
+  await world.until('several checks', async () => world.metrics.of('relayer_checks', 'result').length > 4);
   world.chain.balance = 10n;
   await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
   const payloads = await told(world);
@@ -277,7 +277,7 @@ t.test('what another instance checks and finds fit is not checked here', async (
   const { world, health } = await standby(t);
   await health.start();
   await world.until('nothing is watched', async () => health.watched.length === 0);
-  t.strictSame(world.metrics.checks, []);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), []);
 });
 
 t.test('what another instance finds unfit is watched here as well, and checked when that one is gone', async (t) => {
@@ -287,7 +287,7 @@ t.test('what another instance finds unfit is watched here as well, and checked w
   await health.start();
   await world.until('it has asked several times', async () => asked() > 3);
   t.strictSame(health.watched, ['r1']);
-  t.strictSame(world.metrics.checks, []);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), []);
   health.recheckWatched('nobody');
   health.recheckWatched('r1');
   free();
@@ -320,7 +320,7 @@ t.test('leases that cannot be asked for are asked for again', async (t) => {
   const health = healthOf(world, {}, { leases: world.leases({ ...world.store, leases: failing }) });
   t.teardown(() => health.close());
   await health.start();
-  t.strictSame(world.metrics.checks, [true]);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), ['passed']);
   t.equal(world.logLines.filter((line) => /relayer check failed/.test(line)).length, 2);
 });
 
@@ -331,7 +331,7 @@ t.test('a hiccup disables nobody who has worked', async (t) => {
   await checkOnce(world);
   t.equal(asked, 2);
   t.equal((await relayer(world))?.disabledReason, null);
-  t.strictSame(world.metrics.checks, [true]);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), ['passed']);
   t.notMatch(world.logLines.join(''), /disabled/);
 });
 
@@ -360,8 +360,8 @@ t.test('the second look is at the relayer as it is then, and comes early for a c
   t.equal((await relayer(world))?.disabledReason, null, 'not certain yet');
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: '0' } })));
   health.recheck('r1');
-  await world.until('it is found fit', async () => world.metrics.checks.length > 0);
-  t.strictSame(world.metrics.checks[0], true);
+  await world.until('it is found fit', async () => world.metrics.of('relayer_checks', 'result').length > 0);
+  t.strictSame(world.metrics.of('relayer_checks', 'result')[0], 'passed');
   t.equal((await relayer(world))?.disabledReason, null);
 });
 
@@ -372,7 +372,7 @@ t.test('an end before the second look leaves no verdict', async (t) => {
   await health.start();
   await health.close();
   t.equal((await relayer(world))?.disabledReason, null);
-  t.strictSame(world.metrics.checks, []);
+  t.strictSame(world.metrics.of('relayer_checks', 'result'), []);
 });
 
 t.test(
@@ -428,7 +428,7 @@ t.test(
       health.recheckWatched('r1');
       return health.watched.length > 0;
     });
-    await world.until('several checks', async () => world.metrics.checks.length > 3);
+    await world.until('several checks', async () => world.metrics.of('relayer_checks', 'result').length > 3);
     t.strictSame(hints, [{ topic: 'relayer', id: 'r1' }], 'once, however often it is checked');
   },
 );
@@ -463,8 +463,11 @@ t.test(
     t.equal(two.isAway(LANE), true);
     t.equal(one.isAway(LANE), false);
     t.match(two.unreached, [{ relayerId: 'r1', network: 'fake', isElsewhere: true }]);
-    const checks = world.metrics.checks.length;
-    await world.until('it is checked again and again', async () => world.metrics.checks.length > checks + 5);
+    const checks = world.metrics.of('relayer_checks', 'result').length;
+    await world.until(
+      'it is checked again and again',
+      async () => world.metrics.of('relayer_checks', 'result').length > checks + 5,
+    );
     t.equal((await relayer(world))?.disabledReason, null);
     t.strictSame(await told(world), []);
     t.match(world.logLines.join(''), /chain not reached, left to other instances/);

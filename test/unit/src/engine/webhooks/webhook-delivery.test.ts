@@ -5,11 +5,11 @@ import { createWebhookClient, type WebhookAnswer, type WebhookPost } from '../..
 import {
   defaultWebhookTiming,
   WebhookDelivery,
-  type WebhookMetrics,
   type WebhookTiming,
 } from '../../../../../src/engine/webhooks/webhook-delivery.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { Store } from '../../../../../src/store/store.ts';
+import { RecordedMetrics } from '../../../../support/recorded-metrics.ts';
 import { eventOf, notificationOf, storeFor } from '../../../../support/store.ts';
 import { signatureOf, startReceiver } from '../../../../support/webhook-receiver.ts';
 
@@ -29,24 +29,6 @@ const fast: WebhookTiming = {
   closeMs: 1_000,
 };
 
-class FakeMetrics implements WebhookMetrics {
-  readonly outcomes: string[] = [];
-  readonly ends: string[] = [];
-  backlog = -1;
-
-  tried({ outcome }: { outcome: string }): void {
-    this.outcomes.push(outcome);
-  }
-
-  ended(end: string): void {
-    this.ends.push(end);
-  }
-
-  waiting(events: number): void {
-    this.backlog = events;
-  }
-}
-
 /** A receiver in memory. The given function answers every delivery. */
 function stage(
   t: Test,
@@ -55,7 +37,7 @@ function stage(
   timing: Partial<WebhookTiming> = {},
 ) {
   const lines: string[] = [];
-  const metrics = new FakeMetrics();
+  const metrics = new RecordedMetrics();
   const delivery = new WebhookDelivery({
     store,
     client: { post },
@@ -116,7 +98,7 @@ t.test('what waited before the start is delivered, each subject in order', async
     bodies.filter((body) => body.startsWith('b')),
     ['b1', 'b2'],
   );
-  t.strictSame(metrics.ends, Array(5).fill('delivered'));
+  t.strictSame(metrics.of('webhook_events_ended'), Array(5).fill('delivered'));
 });
 
 t.test('a failed one is repeated with the same bytes, and those behind it wait', async (t) => {
@@ -134,7 +116,7 @@ t.test('a failed one is repeated with the same bytes, and those behind it wait',
   delivery.start();
   await until('both are delivered', () => none(store));
   t.strictSame(bodies, ['first', 'first', 'first', 'second']);
-  t.strictSame(metrics.outcomes, ['rejected', 'timeout', 'delivered', 'delivered']);
+  t.strictSame(metrics.of('webhook_delivery_duration'), ['rejected', 'timeout', 'delivered', 'delivered']);
   const warnings = lines.filter((line) => line.includes('"level":"warn"'));
   t.equal(warnings.length, 1, 'one line when it begins to fail');
   t.match(lines.join(''), /takes deliveries again/);
@@ -153,7 +135,7 @@ t.test(
     delivery.start();
     await until('both have ended', () => none(store));
     t.strictSame(bodies, ['bad', 'bad', 'bad', 'bad', 'good']);
-    t.strictSame(metrics.ends, ['dead', 'delivered']);
+    t.strictSame(metrics.of('webhook_events_ended'), ['dead', 'delivered']);
     t.match(lines.join(''), /blocked: hooks.example is refused: a private address.*webhook event is dead/);
   },
 );
@@ -208,7 +190,7 @@ t.test('a receiver that hangs holds up nobody else, and never has more than its 
   for (let round = 0; round < 5; round += 1) {
     await put(store, { notificationId: 'well', subject: String(round) });
     delivery.wake();
-    await until('the other is served', () => metrics.ends.length === round + 1);
+    await until('the other is served', () => metrics.of('webhook_events_ended').length === round + 1);
   }
   t.equal(stuck, 4);
   release();
@@ -290,8 +272,8 @@ t.test('an event whose notification is gone ends without a delivery', async (t) 
   const { delivery, metrics } = stage(t, store, () => Promise.reject(new Error('must not be called')));
   delivery.start();
   await until('both have ended', () => none(store));
-  t.strictSame(metrics.ends, ['dropped', 'dropped']);
-  t.strictSame(metrics.outcomes, []);
+  t.strictSame(metrics.of('webhook_events_ended'), ['dropped', 'dropped']);
+  t.strictSame(metrics.of('webhook_delivery_duration'), []);
 });
 
 t.test('a fault in between is told, and the event is begun anew', async (t) => {
@@ -374,8 +356,8 @@ t.test('the backlog is counted', async (t) => {
     retryCapMs: 60_000,
   });
   delivery.start();
-  await until('it was counted', () => metrics.backlog === 3);
-  t.equal(metrics.backlog, 3);
+  await until('it was counted', () => metrics.values('webhook_events_waiting').at(-1) === 3);
+  t.equal(metrics.values('webhook_events_waiting').at(-1), 3);
 });
 
 t.test('over real connections: signed, repeated with the same signature', async (t) => {

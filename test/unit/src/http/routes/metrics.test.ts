@@ -36,7 +36,7 @@ async function start(t: Test) {
 
 t.test('everything without a key, at the usual path and at the one of the reference', async (t) => {
   const { metrics, url } = await start(t);
-  metrics.engine.stepFailed('evm');
+  metrics.count('lane_faults', { network_type: 'evm' });
   for (const path of ['/metrics', '/debug/metrics/scrape']) {
     const answer = await fetch(`${url}${path}`);
     t.equal(answer.status, 200);
