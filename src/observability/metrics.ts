@@ -40,6 +40,7 @@ class LateCounts {
   constructor(instrument: Pick<Counter | Gauge, 'inc'>, labels: readonly string[]) {
     this.#instrument = instrument;
     this.#labels = labels;
+    if (labels.length === 0) this.#begin({}, 0);
   }
 
   add(labels: LabelValues, amount: number): void {

@@ -44,11 +44,13 @@ t.test('counts are added up by labels, whatever else the object has, and shown a
   metrics.count('http_requests_in_flight', labels);
   metrics.count('http_requests_in_flight', labels, -1);
   metrics.observe('http_request_duration', labels, 0.003);
+  metrics.count('intents_waiting', {}, 2);
   const text = await metrics.text();
   const shown = 'endpoint="/api/v1/relayers/:id",method="GET"';
   t.match(text, `isolayer_http_requests_total{${shown},status="404"} 1\n`);
   t.match(text, `isolayer_http_requests_total{${shown},status="200"} 3\n`);
   t.match(text, 'isolayer_http_requests_in_flight{endpoint="/api/v1/relayers/:id"} 1\n');
+  t.match(text, '\nisolayer_intents_waiting 2\n');
   t.match(text, `isolayer_http_request_duration_seconds_bucket{le="0.005",${shown},status="404"} 1\n`);
   metrics.count('http_requests', labels);
   t.match(await metrics.family('isolayer_http_requests_total'), `{${shown},status="404"} 2\n`);
