@@ -13,7 +13,7 @@ import type { Log } from '../observability/log.ts';
 import type { Exposition, Metrics } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
-import type { ApiServices } from '../services/services.ts';
+import type { ApiServices, CallBy } from '../services/services.ts';
 import type { Drain, HttpLimits } from './admission.ts';
 import type { CursorIds, PlaceCursors } from './cursors.ts';
 import { success, successPage } from './envelope.ts';
@@ -192,6 +192,11 @@ export class Call<Params = unknown, Query = unknown> {
   /** Who calls, for audit records and log lines. */
   get actor(): Actor {
     return { keyId: this.request.keyId, requestId: this.request.id };
+  }
+
+  /** Who sends or signs, with the effect that happens once. */
+  get by(): CallBy {
+    return { effect: this.effect, actor: this.actor };
   }
 
   /** Who asks for a change of settings, with the effect that happens once. */

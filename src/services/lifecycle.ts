@@ -84,7 +84,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   }
 
   return {
-    async replace(relayerId, transactionId, body, effect, by) {
+    async replace(relayerId, transactionId, body, { effect, actor } = {}) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { relayer, chain, account, client } = await relayers.enter(relayerId);
@@ -97,20 +97,20 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
         throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
       replacement.check(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect, (writer) =>
-        auditRequest(writer, by, { action: 'replace', transaction, request: { of: chain, fields: request } }),
+        auditRequest(writer, actor, { action: 'replace', transaction, request: { of: chain, fields: request } }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
     },
 
-    async cancel(relayerId, transactionId, effect, by) {
+    async cancel(relayerId, transactionId, { effect, actor } = {}) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { chain } = await relayers.findActive(relayerId);
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
       const position = await keep(transaction, { kind: 'cancel' }, effect, (writer) =>
-        auditRequest(writer, by, { action: 'cancel', transaction }),
+        auditRequest(writer, actor, { action: 'cancel', transaction }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));

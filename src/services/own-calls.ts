@@ -1,11 +1,8 @@
 import { type Account, type OwnMethod, OwnRefusal, type SendingMethod } from '../chains/chain-client.ts';
 import { readCall } from '../chains/pass-through.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import type { Json, JsonObject, Wire, WireObject } from '../domain/json/json.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
-import type { Actor } from '../domain/settings/caller.ts';
-import type { Spender } from '../domain/transaction/spending.ts';
 import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Outbox } from '../engine/webhooks/outbox.ts';
@@ -14,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { auditSignature } from './audit-records.ts';
 import { earlierEffect } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
-import type { LifecycleService, TransactionsService } from './services.ts';
+import type { CallBy, LifecycleService, TransactionsService } from './services.ts';
 import type { SignatureWait } from './transactions.ts';
 
 /** How long a caller waits for the lane to sign. It is less than the time limit of any answer. */
@@ -30,16 +27,6 @@ export interface OwnCallsDeps {
   lifecycle: Pick<LifecycleService, 'cancel'>;
   /** In milliseconds; {@link SIGNING_MS} unless given. */
   signingMs?: number;
-}
-
-/** The effect name, the plugin's limits and the caller of a call. */
-export interface CallBy {
-  effect?: Effect | undefined;
-  spender?: Spender | undefined;
-  /** For its audit record. */
-  actor?: Actor | undefined;
-  /** As for `SigningService.signTransaction`. */
-  maySpend?: boolean | undefined;
 }
 
 interface Call {
@@ -124,8 +111,8 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
    * Sends and waits for the signature. Without one in time it cancels the transaction.
    * @throws AppError `UNAVAILABLE` when it canceled the transaction
    */
-  async function signed(relayerId: string, body: JsonObject, { effect, spender, actor }: CallBy): Promise<WireObject> {
-    const id = textOf((await transactions.send(relayerId, body, effect, spender, actor))['id']);
+  async function signed(relayerId: string, body: JsonObject, by: CallBy): Promise<WireObject> {
+    const id = textOf((await transactions.send(relayerId, body, by))['id']);
     const view = await transactions.untilSigned(relayerId, id, signingMs);
     if (view !== undefined) return view;
     const why = textOf((await transactions.get(relayerId, id))['status_reason']) || 'its turn did not come';

@@ -8,14 +8,13 @@ import type { Json } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { RelayerGrant } from '../domain/plugin.ts';
 import type { Actor } from '../domain/settings/caller.ts';
-import type { Spender } from '../domain/transaction/spending.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
 import { auditPassThrough } from './audit-records.ts';
 import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
 import type { RunOwnCall } from './own-calls.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
-import type { RpcService } from './services.ts';
+import type { CallBy, RpcService } from './services.ts';
 
 /** The most calls in one request, as common clients group them. */
 export const MAX_RPC_CALLS = 1_000;
@@ -56,7 +55,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   async function pass(
     relayerId: string,
     bodies: readonly unknown[],
-    { effect, actor }: { effect: Effect | undefined; actor: Actor | undefined },
+    { effect, actor }: CallBy,
     ask: (access: RelayerAccess, body: unknown, index: number) => Promise<RpcOutcome>,
   ): Promise<RpcOutcome[]> {
     // A call without a method is refused, so there is nothing to record.
@@ -107,9 +106,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     relayerId: string,
     body: unknown,
     method: OwnMethod,
-    effect: Effect | undefined,
-    spender: Spender | undefined,
-    actor: Actor | undefined,
+    { effect, spender, actor }: CallBy,
   ): Promise<RpcOutcome> {
     const earlier = await earlierEffect(store.read, effect);
     if (earlier !== undefined && earlier.transactionId === null) return earlier.outcome as unknown as RpcOutcome;
@@ -120,7 +117,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     return outcome;
   }
 
-  function askIn(effect: Effect | undefined, actor: Actor | undefined, maySpend: boolean | undefined) {
+  function askIn({ effect, actor, maySpend }: CallBy) {
     return (access: RelayerAccess, body: unknown, index: number): Promise<RpcOutcome> => {
       const client = access.client();
       const own = client.methods?.get(methodOf(body) ?? '');
@@ -130,21 +127,21 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   }
 
   return {
-    async call(relayerId, body, effect, spender, by, maySpend) {
+    async call(relayerId, body, by = {}) {
       const { client } = await relayers.find(relayerId);
       const own = client().methods?.get(methodOf(body) ?? '');
-      if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender, by);
-      const [outcome] = await pass(relayerId, [body], { effect, actor: by }, askIn(effect, by, maySpend));
+      if (own?.kind === 'send') return sendOwn(relayerId, body, own, by);
+      const [outcome] = await pass(relayerId, [body], by, askIn(by));
       if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
     },
 
-    async batch(relayerId, bodies, effect, by, maySpend) {
+    async batch(relayerId, bodies, by = {}) {
       if (bodies.length === 0 || bodies.length > MAX_RPC_CALLS) {
         throw invalidRequest(`A JSON-RPC batch holds 1 to ${MAX_RPC_CALLS} calls, not ${bodies.length}`);
       }
-      const ask = askIn(effect, by, maySpend);
-      return pass(relayerId, bodies, { effect, actor: by }, (access, body, index) =>
+      const ask = askIn(by);
+      return pass(relayerId, bodies, by, (access, body, index) =>
         ask(access, body, index).catch((error: unknown) => ({ ...noCall(error), ...echoOf(body) })),
       );
     },

@@ -46,12 +46,24 @@ export interface ApiServices extends Services {
   readonly audit: AuditService;
 }
 
+/** Who calls, and on what terms. */
+export interface CallBy {
+  /** The effect that happens once; present when the request has an idempotency key. */
+  effect?: Effect | undefined;
+  /** The plugin's limits. */
+  spender?: Spender | undefined;
+  /** For the audit record. */
+  actor?: Actor | undefined;
+  /** Whether the caller may send as well. Then what is signed may spend what the relayer holds. */
+  maySpend?: boolean | undefined;
+}
+
 export interface TransactionsService {
   /**
    * Accepts a request. It resolves after the transaction is on disk. 404; 403 paused or disabled; 400. For a plugin
    * under limits also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
    */
-  send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender, by?: Actor): Promise<WireObject>;
+  send(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
@@ -77,9 +89,9 @@ export interface LifecycleService {
    * seconds, resolves with the transaction as it is; the intent is stored and carried out later. 404; 400, also for a
    * transaction in another state, or when the lane refuses.
    */
-  replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
+  replace(relayerId: string, transactionId: string, body: unknown, by?: CallBy): Promise<WireObject>;
   /** Cancels a transaction. Resolves like `replace`. 404; 400 in another state. */
-  cancel(relayerId: string, transactionId: string, effect?: Effect, by?: Actor): Promise<WireObject>;
+  cancel(relayerId: string, transactionId: string, by?: CallBy): Promise<WireObject>;
   /** Cancels all transactions that are in no block. Resolves with their ids once the intents are stored. */
   cancelPending(relayerId: string, by?: Actor): Promise<WireObject>;
   /** The latest transaction with the sequence. 404; 501 for a family without this lookup. */
@@ -120,21 +132,14 @@ export interface NotificationsService {
 /** Signs without sending. 404; 403 paused or disabled; 400. */
 export interface SigningService {
   /** `POST /relayers/{id}/sign`. */
-  signMessage(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
+  signMessage(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
-  signTypedData(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
-  /** @param maySpend whether the caller may send as well: then what is signed may spend what the relayer holds */
-  signTransaction(
-    relayerId: string,
-    body: unknown,
-    effect?: Effect,
-    by?: Actor,
-    maySpend?: boolean,
-  ): Promise<WireObject>;
+  signTypedData(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  signTransaction(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
   /** The user's price of a transaction whose fee the relayer pays: `POST …/transactions/sponsored/quote`. */
   quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
   /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
-  buildSponsored(relayerId: string, body: unknown, effect?: Effect, by?: Actor): Promise<WireObject>;
+  buildSponsored(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
 }
 
 export interface RpcService {
@@ -142,26 +147,12 @@ export interface RpcService {
    * Runs a call. A node's refusal is part of the outcome; only an invalid call throws. Throws `EFFECT_UNKNOWN` when an
    * earlier run asked a node to act, the outcome is unknown, and another call could act twice. A plugin's limits apply
    * to the family's own methods that send.
-   * @param maySpend as for `SigningService.signTransaction`
    */
-  call(
-    relayerId: string,
-    body: unknown,
-    effect?: Effect,
-    spender?: Spender,
-    by?: Actor,
-    maySpend?: boolean,
-  ): Promise<RpcOutcome>;
+  call(relayerId: string, body: unknown, by?: CallBy): Promise<RpcOutcome>;
   /**
    * Runs several calls. Returns one outcome for each, in their order. An invalid call is an error among the outcomes.
    */
-  batch(
-    relayerId: string,
-    bodies: readonly unknown[],
-    effect?: Effect,
-    by?: Actor,
-    maySpend?: boolean,
-  ): Promise<RpcOutcome[]>;
+  batch(relayerId: string, bodies: readonly unknown[], by?: CallBy): Promise<RpcOutcome[]>;
 }
 
 /**

@@ -1,15 +1,13 @@
 import type { Chain } from '../chains/chain.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
-import type { Actor } from '../domain/settings/caller.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
 import { auditSignature, type SignatureRequest } from './audit-records.ts';
 import { answerOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
-import type { SigningService } from './services.ts';
+import type { CallBy, SigningService } from './services.ts';
 
 export interface SigningDeps {
   store: Store;
@@ -25,11 +23,10 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
   /** Signs, and records the caller before the signature is returned. */
   function once(
     signed: SignatureRequest,
-    effect: Effect | undefined,
-    by: Actor | undefined,
+    { effect, actor }: CallBy,
     act: () => Promise<WireObject>,
   ): Promise<WireObject> {
-    return answerOnce(store, effect, act, (writer) => auditSignature(writer, by, signed));
+    return answerOnce(store, effect, act, (writer) => auditSignature(writer, actor, signed));
   }
 
   /**
@@ -45,28 +42,28 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
   }
 
   return {
-    signMessage: (relayerId, body, effect, by) =>
-      once({ relayerId, what: 'message', request: body }, effect, by, async () => {
+    signMessage: (relayerId, body, by = {}) =>
+      once({ relayerId, what: 'message', request: body }, by, async () => {
         const { relayer, chain, account } = await relayers.enter(relayerId);
         if (chain.signMessage === undefined) throw notSupported('message', chain);
         return chain.signMessage(body, account, await signerOf(relayer));
       }),
 
-    signTypedData: (relayerId, body, effect, by) =>
-      once({ relayerId, what: 'typed_data', request: body }, effect, by, async () => {
+    signTypedData: (relayerId, body, by = {}) =>
+      once({ relayerId, what: 'typed_data', request: body }, by, async () => {
         const { relayer, chain, account } = await relayers.enter(relayerId);
         if (chain.signTypedData === undefined) throw notSupported('typedData', chain);
         return chain.signTypedData(body, account, await signerOf(relayer));
       }),
 
-    signTransaction: (relayerId, body, effect, by, maySpend) =>
-      once({ relayerId, what: 'transaction', request: body }, effect, by, async () => {
+    signTransaction: (relayerId, body, by = {}) =>
+      once({ relayerId, what: 'transaction', request: body }, by, async () => {
         const access = await relayers.enter(relayerId);
         const { relayer, chain, client } = access;
         const connected = client();
         if (connected.signTransaction === undefined) throw notSupported('transaction', chain);
         const account = await relayers.signingAccount(access);
-        return connected.signTransaction(body, { ...account, maySpend }, await signerOf(relayer));
+        return connected.signTransaction(body, { ...account, maySpend: by.maySpend }, await signerOf(relayer));
       }),
 
     async quoteSponsored(relayerId, body) {
@@ -74,8 +71,8 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
       return sponsorship.quote(body, account);
     },
 
-    buildSponsored: (relayerId, body, effect, by) =>
-      once({ relayerId, what: 'sponsored_transaction', request: body }, effect, by, async () => {
+    buildSponsored: (relayerId, body, by = {}) =>
+      once({ relayerId, what: 'sponsored_transaction', request: body }, by, async () => {
         const { relayer, sponsorship, account } = await sponsoring(relayerId);
         return sponsorship.build(body, account, await signerOf(relayer));
       }),

@@ -151,7 +151,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   return {
-    async send(relayerId, body, effect, spender, by) {
+    async send(relayerId, body, { effect, spender, actor } = {}) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
       const access = await relayers.enter(relayerId);
@@ -165,7 +165,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
           if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);
           await writer.insertTransaction(transaction);
-          await auditRequest(writer, by, {
+          await auditRequest(writer, actor, {
             action: 'send',
             transaction,
             request: { of: access.chain, fields: request },
@@ -175,7 +175,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       );
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
       metrics.count('transactions_created', { relayer_id: relayerId, network_type: transaction.networkType });
-      log.info({ transaction: id, relayer: relayerId, ...by }, 'transaction accepted');
+      log.info({ transaction: id, relayer: relayerId, ...actor }, 'transaction accepted');
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction);
     },

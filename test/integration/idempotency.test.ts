@@ -108,7 +108,7 @@ t.test('a process that dies at any step of a request leaves one transaction to t
       newId: randomUUID,
     });
     const effect = { claim: begun.run.claim, payloadHash: 'f', occurrence: 0, isStep: false };
-    const { id } = await transactions.send('r1', { effect: 'pay' }, effect);
+    const { id } = await transactions.send('r1', { effect: 'pay' }, { effect });
     await keys.end(begun.run, { status: 200, body: String(id) }, 'always');
     return String(id);
   };

@@ -11,6 +11,7 @@ import type { TransactionStatus } from '../../src/domain/transaction/transaction
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type {
   ApiServices,
+  CallBy,
   KvService,
   LifecycleService,
   NotificationsService,
@@ -273,7 +274,7 @@ class FakeTransactions implements TransactionsService {
   /** What `send` does; a test may make it throw, or never end. */
   onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });
 
-  async send(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject> {
+  async send(relayerId: string, body: unknown, { effect }: CallBy = {}): Promise<WireObject> {
     this.sent.push({ relayerId, body });
     this.effects.push(effect);
     return this.onSend(body);

@@ -48,7 +48,7 @@ export class PluginServices implements Services {
   }
 
   readonly transactions: TransactionsService = {
-    send: async (relayerId, body, effect, spender) => {
+    send: async (relayerId, body, { effect, spender } = {}) => {
       this.known(relayerId);
       this.spenders.push(spender);
       if (this.refusal !== undefined) throw this.refusal;

@@ -96,7 +96,7 @@ async function sendOnce(
 ): Promise<WireObject> {
   // The index names the effect, so a repeat of the batch finds the transactions that this run sent.
   const own = effect === undefined ? undefined : { ...effect, occurrence: index };
-  return answerOf(await transactions.send(id, transaction, own, undefined, actorOf(caller)));
+  return answerOf(await transactions.send(id, transaction, { effect: own, actor: actorOf(caller) }));
 }
 
 /** Sends under the same idempotency key as a single request would. A repeat outside of a batch finds it. */
@@ -112,7 +112,7 @@ async function sendKeyed(
   const { run } = begun;
   try {
     const effect = { claim: run.claim, payloadHash: fingerprint, occurrence: 0, isStep: false };
-    const answer = answerOf(await transactions.send(id, transaction, effect, undefined, actorOf(caller)));
+    const answer = answerOf(await transactions.send(id, transaction, { effect, actor: actorOf(caller) }));
     await keys.end(run, { status: 200, body: writeJson(answer) }, 'always');
     return answer;
   } catch (error) {

@@ -29,8 +29,7 @@ export const signingOperations = [
     body: { schema: z.strictObject({ message: z.string() }), example: { message: 'Hello' } },
     answer: one('The signature', ({ message }) => message.answer),
     errors: SIGNING,
-    handle: ({ params, body, effect, actor }, { services }) =>
-      services.signing.signMessage(params.id, body, effect, actor),
+    handle: ({ params, body, by }, { services }) => services.signing.signMessage(params.id, body, by),
   }),
   operation({
     method: 'POST',
@@ -43,8 +42,7 @@ export const signingOperations = [
     body: ({ typedData }) => typedData,
     answer: one('The signature', ({ typedData }) => typedData.answer),
     errors: SIGNING,
-    handle: ({ params, body, effect, actor }, { services }) =>
-      services.signing.signTypedData(params.id, body, effect, actor),
+    handle: ({ params, body, by }, { services }) => services.signing.signTypedData(params.id, body, by),
   }),
   operation({
     method: 'POST',
@@ -58,13 +56,8 @@ export const signingOperations = [
     answer: one('The signature; its fields depend on the network type', ({ unsent }) => unsent.answer),
     errors: [...SIGNING, 'NOT_AVAILABLE_YET'],
     handle(call, { services }) {
-      const {
-        params: { id },
-        body,
-        effect,
-        actor,
-      } = call;
-      return services.signing.signTransaction(id, body, effect, actor, call.maySend(id));
+      const { id } = call.params;
+      return services.signing.signTransaction(id, call.body, { ...call.by, maySpend: call.maySend(id) });
     },
   }),
   operation({
@@ -92,8 +85,7 @@ export const signingOperations = [
     body: ({ sponsorship }) => sponsorship,
     answer: one('The transaction for the user to sign', ({ sponsorship }) => sponsorship.built),
     errors: [...SPONSORED, 'SIGNER_FAILED'],
-    handle: ({ params, body, effect, actor }, { services }) =>
-      services.signing.buildSponsored(params.id, body, effect, actor),
+    handle: ({ params, body, by }, { services }) => services.signing.buildSponsored(params.id, body, by),
   }),
   operation({
     method: 'POST',
@@ -116,18 +108,14 @@ export const signingOperations = [
       const {
         params: { id },
         body,
-        effect,
-        actor,
         access,
         request,
         reply,
       } = call;
-      const maySpend = call.maySend(id);
+      const by = { ...call.by, maySpend: call.maySend(id) };
       for (const one of Array.isArray(body) ? body : [body]) assertPermitted(one, id, access);
       if (Array.isArray(body)) await request.server.countAs(body.length, request, reply);
-      const outcomes = Array.isArray(body)
-        ? await rpc.batch(id, body, effect, actor, maySpend)
-        : [await rpc.call(id, body, effect, undefined, actor, maySpend)];
+      const outcomes = Array.isArray(body) ? await rpc.batch(id, body, by) : [await rpc.call(id, body, by)];
       // A retry may succeed where a node refused or did not answer.
       request.isProvisional = outcomes.some(({ error }) => error !== undefined);
       return Array.isArray(body) ? outcomes : outcomes[0];

@@ -110,8 +110,7 @@ export const transactionOperations = [
     body: ({ request }) => request,
     answer: one('The accepted transaction; its status shows its progress', ({ transaction }) => transaction),
     errors: [...BODY, ...OF_RELAYER, ...ACTING, 'TRANSACTION_EXISTS', 'NOT_AVAILABLE_YET'],
-    handle: ({ params, body, effect, actor }, { services }) =>
-      services.transactions.send(params.id, body, effect, undefined, actor),
+    handle: ({ params, body, by }, { services }) => services.transactions.send(params.id, body, by),
   }),
   operation({
     method: 'GET',
@@ -158,8 +157,8 @@ export const lifecycleOperations = [
     body: ({ request }) => request,
     answer: one('The transaction with its new content', ({ transaction }) => transaction),
     errors: [...BODY, ...OF_ONE, ...ACTING, 'NOT_AVAILABLE_YET'],
-    handle: ({ params, body, effect, actor }, { services }) =>
-      services.lifecycle.replace(params.id, params.transactionId, body, effect, actor),
+    handle: ({ params, body, by }, { services }) =>
+      services.lifecycle.replace(params.id, params.transactionId, body, by),
   }),
   operation({
     method: 'DELETE',
@@ -176,8 +175,7 @@ export const lifecycleOperations = [
       IN_TIME,
     answer: one('The transaction; is_canceled tells whether it was decided in time', ({ transaction }) => transaction),
     errors: ['INVALID_REQUEST', ...OF_ONE, ...ACTING],
-    handle: ({ params, effect, actor }, { services }) =>
-      services.lifecycle.cancel(params.id, params.transactionId, effect, actor),
+    handle: ({ params, by }, { services }) => services.lifecycle.cancel(params.id, params.transactionId, by),
   }),
   operation({
     method: 'DELETE',

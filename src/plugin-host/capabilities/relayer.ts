@@ -40,7 +40,11 @@ export const sendTransaction = defineCapability({
   effect: always,
   trace: traced('sendTransaction', ({ request }) => request),
   handle: ({ transactions }, { relayerId, request }, principal) =>
-    transactions.send(relayerId, request, principal.effect, principal.spender(relayerId), principal.actor),
+    transactions.send(relayerId, request, {
+      effect: principal.effect,
+      spender: principal.spender(relayerId),
+      actor: principal.actor,
+    }),
   failure: failure('Relayer error: Bad Request: '),
 });
 
@@ -111,7 +115,11 @@ export const signTransaction = defineCapability({
   effect: always,
   trace: traced('signTransaction', ({ request }) => request),
   handle: ({ signing }, { relayerId, request }, principal) =>
-    signing.signTransaction(relayerId, request, principal.effect, principal.actor, principal.maySend(relayerId)),
+    signing.signTransaction(relayerId, request, {
+      effect: principal.effect,
+      actor: principal.actor,
+      maySpend: principal.maySend(relayerId),
+    }),
   failure: failure('Invalid payload: '),
 });
 
@@ -128,8 +136,8 @@ export const rpc = defineCapability({
   trace: traced('rpc', ({ request }) => request),
   handle: async ({ rpc: service }, { relayerId, request }, principal) => {
     const { effect, actor } = principal;
-    const [spender, maySpend] = [principal.spender(relayerId), principal.maySend(relayerId)];
-    return { ...(await service.call(relayerId, request, effect, spender, actor, maySpend)) };
+    const by = { effect, actor, spender: principal.spender(relayerId), maySpend: principal.maySend(relayerId) };
+    return { ...(await service.call(relayerId, request, by)) };
   },
   failure: failure('Invalid payload: Bad Request: '),
 });

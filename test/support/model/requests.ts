@@ -77,7 +77,7 @@ export class Requests {
   async #post(relayerId: string, body: Json, key: Effect | undefined): Promise<string | undefined> {
     try {
       const { transactions } = this.#world.services();
-      return String((await transactions.send(relayerId, body, key))['id']);
+      return String((await transactions.send(relayerId, body, { effect: key }))['id']);
     } catch {
       return undefined;
     }

@@ -118,7 +118,7 @@ t.test('a store that fails is tried again later; a batch under way ends before t
 t.test('an idempotency key goes when its day is over, and only then the transaction that it names', async (t) => {
   const world = await EngineWorld.open(t);
   const effect = await keyedEffect(world.store);
-  const { id } = await world.services().transactions.send('r1', { effect: 'pay' }, effect);
+  const { id } = await world.services().transactions.send('r1', { effect: 'pay' }, { effect });
   await world.store.write(async (writer) => {
     await writer.updateTransaction(String(id), 'pending', { status: 'failed' });
     await writer.leaveKey(effect.claim);

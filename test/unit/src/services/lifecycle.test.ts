@@ -263,13 +263,13 @@ t.test('under one name an intent is stored once, and its transaction is there as
   );
   const [cancel, replace] = [await keyedEffect(world.store), await keyedEffect(world.store)];
   for (let time = 0; time < 2; time += 1) {
-    t.match(await lifecycle.cancel('r1', id, cancel), { id });
-    t.match(await lifecycle.replace('r1', id, { effect: 'x' }, replace), { id });
+    t.match(await lifecycle.cancel('r1', id, { effect: cancel }), { id });
+    t.match(await lifecycle.replace('r1', id, { effect: 'x' }, { effect: replace }), { id });
   }
   t.equal((await world.store.read.intentRecords(id, 10)).length, 2);
   await world.store.write((writer) => writer.updateTransaction(id, 'submitted', { status: 'failed' }));
   t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
-  t.match(await lifecycle.cancel('r1', id, cancel), { id, status: 'failed' });
+  t.match(await lifecycle.cancel('r1', id, { effect: cancel }), { id, status: 'failed' });
 });
 
 t.test('an intent that was settled although nobody told is found', async (t) => {

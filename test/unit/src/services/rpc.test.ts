@@ -33,18 +33,18 @@ async function askedNode(t: Test) {
 t.test('under one name a node is asked to act once', async (t) => {
   const { node, rpc, effect, world } = await askedNode(t);
   const call = { method: 'eth_sendTransaction', params: [{}] };
-  const first = await rpc.call('r1', call, effect);
-  t.strictSame(await rpc.call('r1', call, effect), first);
+  const first = await rpc.call('r1', call, { effect });
+  t.strictSame(await rpc.call('r1', call, { effect }), first);
   t.equal(node.calls, 1);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
-  t.strictSame(await rpc.call('r1', call, effect), first, 'what has happened is not refused');
+  t.strictSame(await rpc.call('r1', call, { effect }), first, 'what has happened is not refused');
 });
 
 t.test('a read, and what has no method, is asked for each time and leaves no trace', async (t) => {
   const { node, rpc, effect, world } = await askedNode(t);
   for (const call of [{ method: 'eth_blockNumber' }, {}]) {
-    await rpc.call('r1', call, effect);
-    await rpc.call('r1', call, effect);
+    await rpc.call('r1', call, { effect });
+    await rpc.call('r1', call, { effect });
   }
   t.equal(node.calls, 4);
   t.equal(await world.store.read.effect(effect), undefined);
@@ -56,14 +56,14 @@ t.test('what a node may have done is not asked of it again, unless the bytes are
   const effect = { ...step, isStep: false };
   const signed = { ...effect, occurrence: 1 };
   const [acting, sending] = [{ method: 'eth_sendTransaction' }, { method: 'eth_sendRawTransaction' }];
-  await t.rejects(rpc.call('r1', acting, effect), { message: 'the process dies' });
-  await t.rejects(rpc.call('r1', sending, signed), { message: 'the process dies' });
+  await t.rejects(rpc.call('r1', acting, { effect }), { message: 'the process dies' });
+  await t.rejects(rpc.call('r1', sending, { effect: signed }), { message: 'the process dies' });
   node.answer = async () => ({ jsonrpc: '2.0', error: { code: -33_000, message: 'Request timeout', description: '' } });
-  await t.rejects(rpc.call('r1', acting, effect), { code: 'EFFECT_UNKNOWN', status: 409 });
-  t.match(await rpc.call('r1', sending, signed), { error: { code: -33_000 } });
+  await t.rejects(rpc.call('r1', acting, { effect }), { code: 'EFFECT_UNKNOWN', status: 409 });
+  t.match(await rpc.call('r1', sending, { effect: signed }), { error: { code: -33_000 } });
   node.answer = async () => ({ jsonrpc: '2.0', result: '0xhash' });
-  t.match(await rpc.call('r1', sending, signed), { result: '0xhash' });
-  t.match(await rpc.call('r1', sending, signed), { result: '0xhash' });
+  t.match(await rpc.call('r1', sending, { effect: signed }), { result: '0xhash' });
+  t.match(await rpc.call('r1', sending, { effect: signed }), { result: '0xhash' });
   t.equal(node.calls, 4);
 });
 
@@ -73,11 +73,11 @@ t.test("a node's refusal is not the last word for a request, but is what a plugi
   const refused: RpcOutcome = { jsonrpc: '2.0', error: { code: -32_000, message: 'nonce too low', description: '' } };
   const request = { ...step, occurrence: 1, isStep: false };
   node.answer = async () => refused;
-  t.match(await rpc.call('r1', sending, step), refused);
-  t.match(await rpc.call('r1', sending, request), refused);
+  t.match(await rpc.call('r1', sending, { effect: step }), refused);
+  t.match(await rpc.call('r1', sending, { effect: request }), refused);
   node.answer = async () => ({ jsonrpc: '2.0', result: '0xhash' });
-  t.match(await rpc.call('r1', sending, step), refused);
-  t.match(await rpc.call('r1', sending, request), { result: '0xhash' });
+  t.match(await rpc.call('r1', sending, { effect: step }), refused);
+  t.match(await rpc.call('r1', sending, { effect: request }), { result: '0xhash' });
   t.equal(node.calls, 3);
 });
 
@@ -152,12 +152,12 @@ t.test('a call that fails is an entry of its own, and the others are answered', 
 t.test('under one name the calls of a batch act once', async (t) => {
   const { node, rpc, effect, world } = await askedNode(t);
   const batch = [{ method: 'eth_call' }, { method: 'eth_sendTransaction' }];
-  const first = await rpc.batch('r1', batch, effect);
-  t.strictSame(await rpc.batch('r1', batch, effect), first);
+  const first = await rpc.batch('r1', batch, { effect });
+  t.strictSame(await rpc.batch('r1', batch, { effect }), first);
   t.equal(node.calls, 2);
 
   const reads = { ...effect, occurrence: 1 };
-  await rpc.batch('r1', [{ method: 'eth_call' }, {}], reads);
+  await rpc.batch('r1', [{ method: 'eth_call' }, {}], { effect: reads });
   t.equal(await world.store.read.effect(reads), undefined);
 
   node.answer = () => Promise.reject(new Error('the process dies'));
@@ -166,11 +166,11 @@ t.test('under one name the calls of a batch act once', async (t) => {
     { ...effect, occurrence: 3 },
   ];
   const sending = [{ method: 'eth_call' }, { method: 'eth_sendRawTransaction' }];
-  await t.rejects(rpc.batch('r1', batch, acting));
-  await t.rejects(rpc.batch('r1', sending, signed));
+  await t.rejects(rpc.batch('r1', batch, { effect: acting }));
+  await t.rejects(rpc.batch('r1', sending, { effect: signed }));
   node.answer = async () => ({ jsonrpc: '2.0', result: '0xhash' });
-  await t.rejects(rpc.batch('r1', batch, acting), { code: 'EFFECT_UNKNOWN' });
-  t.match(await rpc.batch('r1', sending, signed), [{ result: '0xhash' }, { result: '0xhash' }]);
+  await t.rejects(rpc.batch('r1', batch, { effect: acting }), { code: 'EFFECT_UNKNOWN' });
+  t.match(await rpc.batch('r1', sending, { effect: signed }), [{ result: '0xhash' }, { result: '0xhash' }]);
 });
 
 t.test('a read that fails beside what acted does not let that be done again', async (t) => {
@@ -179,9 +179,9 @@ t.test('a read that fails beside what acted does not let that be done again', as
   const batch = [{ method: 'eth_call' }, { method: 'eth_sendTransaction' }];
   const failed: RpcOutcome = { jsonrpc: '2.0', error: { code: 3, message: 'execution reverted', description: '' } };
   node.answer = async () => (node.calls === 1 ? failed : { jsonrpc: '2.0', result: '0xhash' });
-  const first = await rpc.batch('r1', batch, effect);
+  const first = await rpc.batch('r1', batch, { effect });
   t.match(first, [{ error: { code: 3 } }, { result: '0xhash' }]);
-  t.strictSame(await rpc.batch('r1', batch, effect), first);
+  t.strictSame(await rpc.batch('r1', batch, { effect }), first);
   t.equal(node.calls, 2);
 });
 
@@ -233,26 +233,26 @@ t.test('what a family answers itself is passed through to nobody', async (t) => 
 t.test('under one name a family signs once, unless nobody knows what came of it', async (t) => {
   const { rpc, runs, effect, world } = await ownMethods(t);
   const call = { method: 'signTransaction' };
-  const first = await rpc.call('r1', call, effect);
-  t.strictSame(await rpc.call('r1', call, effect), first);
+  const first = await rpc.call('r1', call, { effect });
+  t.strictSame(await rpc.call('r1', call, { effect }), first);
   t.strictSame(runs, ['sign']);
   const begun = { ...effect, occurrence: 1 };
   await world.store.write((writer) => writer.insertEffect(begun, {}));
-  t.match(await rpc.call('r1', call, begun), { result: { method: 'signTransaction' } });
+  t.match(await rpc.call('r1', call, { effect: begun }), { result: { method: 'signTransaction' } });
   t.strictSame(runs, ['sign', 'sign'], 'it is harmless to sign again');
 });
 
 t.test('under one name a family sends once, alone and in a batch', async (t) => {
   const { rpc, list, effect } = await ownMethods(t);
   const call = (params: string) => ({ method: 'signAndSendTransaction', params });
-  const first = await rpc.call('r1', call('a'), effect);
+  const first = await rpc.call('r1', call('a'), { effect });
   t.match(first, { result: { method: 'signAndSendTransaction', id: String } });
-  t.strictSame(await rpc.call('r1', call('a'), effect), first);
+  t.strictSame(await rpc.call('r1', call('a'), { effect }), first);
   t.equal(await list(), 1);
   const other = { ...effect, occurrence: 1, isStep: false };
   const batch = [call('b'), call('b'), { method: 'feeEstimate' }];
-  const outcomes = await rpc.batch('r1', batch, other);
-  t.strictSame(await rpc.batch('r1', batch, other), outcomes);
+  const outcomes = await rpc.batch('r1', batch, { effect: other });
+  t.strictSame(await rpc.batch('r1', batch, { effect: other }), outcomes);
   t.equal(await list(), 3);
 });
 
@@ -263,9 +263,9 @@ t.test('a batch that sent before it was answered does not send again', async (t)
     { method: 'signAndSendTransaction', params: 'b' },
     { method: 'feeEstimate', params: 'refused' },
   ];
-  const outcomes = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], effect);
+  const outcomes = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], { effect });
   t.match(outcomes, [{ result: { id: String } }, { error: {} }, { error: {} }]);
-  const again = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], effect);
+  const again = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], { effect });
   t.strictSame(again[0], outcomes[0]);
   t.equal(await list(), 1);
 });
@@ -275,9 +275,9 @@ t.test('with what a plugin was refused it is refused again; a request may be tri
   const request = { ...step, occurrence: 1, isStep: false };
   const call = (params: string) => ({ method: 'signAndSendTransaction', params });
   for (const effect of [step, request])
-    t.match(await rpc.call('r1', call('refused'), effect), { error: { code: -32_602 } });
-  t.match(await rpc.call('r1', call('a'), step), { error: { code: -32_602 } });
-  t.match(await rpc.call('r1', call('a'), request), { result: { id: String } });
+    t.match(await rpc.call('r1', call('refused'), { effect }), { error: { code: -32_602 } });
+  t.match(await rpc.call('r1', call('a'), { effect: step }), { error: { code: -32_602 } });
+  t.match(await rpc.call('r1', call('a'), { effect: request }), { result: { id: String } });
 });
 
 t.test('the right `rpc` alone is for reading', async (t) => {
@@ -307,12 +307,12 @@ t.test('what a node may act on is in the audit before it is passed on', async (t
     return { jsonrpc: '2.0', result: '0xhash' };
   };
   const call = { method: 'eth_sendTransaction', params: [{ to: '0x1' }] };
-  await rpc.call('r1', call, undefined, undefined, by);
+  await rpc.call('r1', call, { actor: by });
   const [record] = await passed();
   t.match(record, { action: 'pass', resource: 'signature', resourceId: 'r1', keyId: 'k', requestId: 'q' });
   t.match(record?.after, { what: 'rpc', request: /eth_sendTransaction.*0x1/ });
   node.answer = async () => ({ jsonrpc: '2.0', result: '0x' });
-  await rpc.batch('r1', [{ method: 'eth_call' }, { method: 'personal_sign' }, {}], undefined, by);
+  await rpc.batch('r1', [{ method: 'eth_call' }, { method: 'personal_sign' }, {}], { actor: by });
   t.equal((await passed()).length, 2, 'reads leave none');
 });
 

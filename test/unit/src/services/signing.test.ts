@@ -106,11 +106,11 @@ t.test('each signature leaves a record, one under a key once, and what was refus
   const { signing } = world.services();
   const by = { keyId: 'k1', requestId: 'q1' };
   const records = async () => (await world.store.read.auditRecords({ before: null, limit: 10 }, {})).items;
-  await signing.signTransaction('r1', { a: 1 }, undefined, by);
+  await signing.signTransaction('r1', { a: 1 }, { actor: by });
   const effect = await keyedEffect(world.store);
-  await signing.signTransaction('r1', { a: 2 }, effect, { ...by, pluginId: 'p' });
-  await signing.signTransaction('r1', { a: 2 }, effect, { ...by, pluginId: 'p' });
-  await t.rejects(signing.signMessage('r1', { message: 'x' }, undefined, by), { code: 'NOT_SUPPORTED' });
+  await signing.signTransaction('r1', { a: 2 }, { effect, actor: { ...by, pluginId: 'p' } });
+  await signing.signTransaction('r1', { a: 2 }, { effect, actor: { ...by, pluginId: 'p' } });
+  await t.rejects(signing.signMessage('r1', { message: 'x' }, { actor: by }), { code: 'NOT_SUPPORTED' });
   t.match(await records(), [
     { action: 'sign', resourceId: 'r1', after: { plugin_id: 'p', what: 'transaction', request: '{"a":2}' } },
     { action: 'sign', resourceId: 'r1', keyId: 'k1', after: { what: 'transaction', request: '{"a":1}' } },

@@ -201,7 +201,7 @@ t.test('under one name a transaction is accepted once, and answered with as it i
   const world = await EngineWorld.open(t);
   const { transactions } = world.services();
   const effect = await keyedEffect(world.store);
-  const both = [{ effect: 'pay' }, { effect: 'pay' }].map((body) => transactions.send('r1', body, effect));
+  const both = [{ effect: 'pay' }, { effect: 'pay' }].map((body) => transactions.send('r1', body, { effect }));
   const [first, second] = await Promise.all(both);
   t.equal(first?.['id'], second?.['id']);
   t.strictSame(world.metrics.of('transactions_created', 'relayer_id'), ['r1']);
@@ -212,9 +212,13 @@ t.test('under one name a transaction is accepted once, and answered with as it i
     await writer.updateTransaction(id, 'pending', { status: 'failed' });
     await writer.putRelayer(relayerNamed('r1', { paused: true }));
   });
-  t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id, status: 'failed' }, 'whatever the gates say');
+  t.match(
+    await transactions.send('r1', { effect: 'pay' }, { effect }),
+    { id, status: 'failed' },
+    'whatever the gates say',
+  );
   t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
-  t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id }, 'however long ago it ended');
+  t.match(await transactions.send('r1', { effect: 'pay' }, { effect }), { id }, 'however long ago it ended');
 });
 
 t.test('what only the network can check is checked before anything is stored', async (t) => {
@@ -252,7 +256,10 @@ t.test('the same bytes of a client are one transaction, until that ended in vain
   const { id } = await transactions.send('r1', { effect: 'pay' });
   const spender = { pluginId: 'p', caveats: { valuePerHour: 10n } };
   for (const effect of [undefined, await keyedEffect(world.store)]) {
-    t.match(await transactions.send('r1', { effect: 'pay', cost: '6' }, effect, spender), { id, status: 'pending' });
+    t.match(await transactions.send('r1', { effect: 'pay', cost: '6' }, { effect, spender }), {
+      id,
+      status: 'pending',
+    });
   }
   t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 0n, fee: 0n }, 'it moves nothing twice');
   await t.rejects(transactions.send('r2', { effect: 'pay' }), { code: 'TRANSACTION_EXISTS', status: 409 });
@@ -272,12 +279,14 @@ t.test('a plugin’s limits are reserved with the transaction, once under one na
   const spender = { pluginId: 'p', caveats: { valuePerHour: 10n } };
   const effect = await keyedEffect(world.store);
   const body = { effect: 'pay', cost: '6' };
-  const { id } = await transactions.send('r1', body, effect, spender);
-  t.match(await transactions.send('r1', body, effect, spender), { id }, 'a repeat asks for nothing more');
+  const { id } = await transactions.send('r1', body, { effect, spender });
+  t.match(await transactions.send('r1', body, { effect, spender }), { id }, 'a repeat asks for nothing more');
   t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 6n, fee: 0n });
   const second = { ...effect, occurrence: 1 };
-  await t.rejects(transactions.send('r1', body, second, spender), { code: 'BUDGET_SPENT' });
+  await t.rejects(transactions.send('r1', body, { effect: second, spender }), { code: 'BUDGET_SPENT' });
   t.equal(await world.store.read.effect(second), undefined, 'what was refused may be asked for again');
-  await t.rejects(transactions.send('r1', { effect: 'other', cost: 1 }, second, spender), { code: 'INVALID_REQUEST' });
+  await t.rejects(transactions.send('r1', { effect: 'other', cost: 1 }, { effect: second, spender }), {
+    code: 'INVALID_REQUEST',
+  });
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
 });

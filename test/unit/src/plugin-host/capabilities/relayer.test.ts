@@ -71,8 +71,8 @@ t.test('methods of a family’s own that sign or send need these rights, and lim
   await bound.run({ ...principal, spender: () => spender });
   await bound.run({ ...principal, maySend: () => false });
   t.same(seen, [
-    ['known', request, principal.effect, spender, principal.actor, true],
-    ['known', request, principal.effect, undefined, principal.actor, false],
+    ['known', request, { effect: principal.effect, actor: principal.actor, spender, maySpend: true }],
+    ['known', request, { effect: principal.effect, actor: principal.actor, spender: undefined, maySpend: false }],
   ]);
 });
 
