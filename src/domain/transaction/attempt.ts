@@ -8,8 +8,6 @@ import { anchorColumn } from './anchor.ts';
  */
 export const attemptPurposeSchema = z.enum(['send', 'bump', 'replace', 'noop']);
 
-export type AttemptPurpose = z.infer<typeof attemptPurposeSchema>;
-
 const columns = {
   transactionId: text,
   /** Counts up from 1 within its transaction. */
