@@ -59,6 +59,7 @@ function run(cwd: string, program: string, args: readonly string[]): Promise<{ e
 t.test('each walk touches as few files as it says', (t) => {
   const filesOf = (title: string) => blocksOf(title).map(({ file }) => file);
   t.strictSame(filesOf('A kind of signer'), ['src/signers/seed.ts', 'src/signers/registry.ts']);
+  t.strictSame(filesOf('An operation of the API'), ['src/http/routes/clock.ts', 'src/http/operations.ts']);
   t.strictSame(filesOf('A chain family'), [
     'src/chains/penny/index.ts',
     'src/domain/network-type.ts',
@@ -74,7 +75,10 @@ t.test('each walk touches as few files as it says', (t) => {
 });
 
 t.test('what is new compiles, a configuration can name it, and a plugin can call it', async (t) => {
-  const dir = copyWith(t, ['A kind of signer', 'A chain family', 'A capability'].flatMap(blocksOf));
+  const dir = copyWith(
+    t,
+    ['A kind of signer', 'A chain family', 'A capability', 'An operation of the API'].flatMap(blocksOf),
+  );
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
   mkdirSync(join(dir, 'config'));
@@ -91,6 +95,10 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const service = await startService(env, relative(root, join(dir, 'src', 'main.ts')));
   t.teardown(() => service.kill());
   t.match(await service.call('purse'), { status: 200, body: { data: { balance: '100', unit: 'penny' } } });
+  // Not by `service.request`, which knows only the operations of these sources.
+  const headers = { authorization: `Bearer ${service.apiKey}` };
+  const clock = await fetch(`${service.url}/api/v1/clock`, { headers });
+  t.match(await clock.json(), { success: true, data: Number });
   const typed = await typing;
   t.equal(typed.exitCode, 0, typed.said);
 });
