@@ -11,10 +11,10 @@ export class ProtocolViolation extends Error {
 }
 
 /** Receives one frame. In `text`, replacement characters stand for invalid UTF-8. */
-export type OnFrame = (kind: number, number: number, text: string) => void;
+export type FrameListener = (kind: number, number: number, text: string) => void;
 
 /** Longest payload of a frame of this kind, in bytes; undefined for an unknown kind. */
-export type MostBytes = (kind: number) => number | undefined;
+export type FramePayloadLimit = (kind: number) => number | undefined;
 
 const LENGTH_BYTES = 4;
 const BODY_BYTES = FRAME_HEADER_BYTES - LENGTH_BYTES;
@@ -40,13 +40,13 @@ export function encodeFrame(kind: number, number: number, text: string): Buffer 
  * frame is refused.
  */
 export class FrameDecoder {
-  mostBytes: MostBytes;
-  readonly #onFrame: OnFrame;
+  mostBytes: FramePayloadLimit;
+  readonly #onFrame: FrameListener;
   /** The incomplete frame. It has room for the header or, once the length is known, for the whole frame. */
   #begun: Buffer | null = null;
   #held = 0;
 
-  constructor(mostBytes: MostBytes, onFrame: OnFrame) {
+  constructor(mostBytes: FramePayloadLimit, onFrame: FrameListener) {
     this.mostBytes = mostBytes;
     this.#onFrame = onFrame;
   }

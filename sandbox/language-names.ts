@@ -70,7 +70,7 @@ export const LANGUAGE_NAMES = {
 } as unknown as Readonly<Record<string | symbol, number | undefined>>;
 
 /** Returns the names of numbered groups that occur anywhere in the code. */
-export function mentionedNames(code: string): string[] {
+export function findLanguageNames(code: string): string[] {
   return Object.keys(LANGUAGE_NAMES).filter((name) => LANGUAGE_NAMES[name] !== AT_HAND && code.includes(name));
 }
 

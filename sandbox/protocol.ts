@@ -110,7 +110,7 @@ export interface LogEntry {
 }
 
 /** How a call ended. `json` and `details` are JSON texts made inside the guest; the host never sees guest objects. */
-export type Outcome =
+export type CallOutcome =
   | { kind: 'returned'; json: string }
   | { kind: 'threw'; message: string; code: string; status: number; details: string }
   | { kind: 'ended'; code: EndCode; message: string };
@@ -135,7 +135,7 @@ export interface CallUsage extends Usage {
 
 /** The report that the host gets about one call, however it ended. */
 export interface CallReport {
-  outcome: Outcome;
+  outcome: CallOutcome;
   logs: LogEntry[];
   /** Log lines beyond the caps. */
   dropped_logs: number;
@@ -233,7 +233,7 @@ export const UP = {
  * that evaluates to its function `create`. The runtime stands before the first one. It asks for a module at its first
  * use.
  */
-export const LAZY_MODULE = '\n//@ lazy module ';
+export const LAZY_MODULE_MARKER = '\n//@ lazy module ';
 
 export interface BootMessage {
   protocol: number;
@@ -257,7 +257,7 @@ export interface LoadedMessage {
 }
 
 /** Why a version cannot be served. `report` is a log line with the stack of the thrown error, or empty. */
-export type LoadFailure = { outcome: Outcome; report: string };
+export type LoadFailure = { outcome: CallOutcome; report: string };
 
 /**
  * A capability call. In a frame the parameter `value` follows the message after a newline, as JSON text. The driver
@@ -277,7 +277,7 @@ export interface ReplyMessage {
 
 /** The last frame of every call, even when the driver ended the call. Each INVOKE gets one DONE. */
 export interface DoneMessage {
-  outcome: Outcome;
+  outcome: CallOutcome;
   usage: Usage;
   /** Log lines beyond the caps, which the child has not sent. */
   dropped_logs: number;
@@ -343,10 +343,10 @@ export interface CallTask {
 }
 
 /** What the host posts to a driver thread: the messages that one turn of the host's loop has for the thread. */
-export type ToDriver = readonly (HostMessage | RunMessage)[];
+export type ToDriverMessages = readonly (HostMessage | RunMessage)[];
 
 /** What a driver thread posts to the host. */
-export type FromDriver = readonly (DriverMessage | ReportMessage)[];
+export type FromDriverMessages = readonly (DriverMessage | ReportMessage)[];
 
 /** Most messages that are posted together. With fewer, waking the other side costs more; with more, it is idle. */
 export const MESSAGES_AT_ONCE = 8;
@@ -358,7 +358,7 @@ export type RunMessage = { type: 'run' } & CallTask;
 export type ReportMessage = readonly [
   call: number,
   /** The result's JSON text for a call that returned, else its outcome. */
-  outcome: string | Outcome,
+  outcome: string | CallOutcome,
   /** Level and message of one line after the other. */
   logs: readonly string[],
   droppedLogs: number,
@@ -386,12 +386,12 @@ export type DriverMessage =
   | { type: 'request'; child: number; call: number; message: RequestMessage }
   | { type: 'meter'; child: number; rss_bytes: number; running: number; isolates: number }
   /** Comes before the reports of the calls that end with the child. `closed` follows when the child is gone. */
-  | ({ type: 'dying'; child: number } & Death)
+  | ({ type: 'dying'; child: number } & ChildDeath)
   /** The last message of a child; `stderr` is the last bytes of the child's standard error. */
-  | ({ type: 'closed'; child: number; stderr: string } & Death);
+  | ({ type: 'closed'; child: number; stderr: string } & ChildDeath);
 
 /** Why a child ends. */
-export interface Death {
+export interface ChildDeath {
   cause: 'closed' | 'overdue' | 'memory' | 'protocol' | 'died' | 'start';
   detail: string;
   /** The call that was entered when the child died, 0 for none: the culprit. */
@@ -402,6 +402,6 @@ export interface Death {
  * How long evaluating a plugin's module may take, in milliseconds of wall time. A plugin whose calls may have longer
  * stretches, for a large library or a slow machine, gets the same time for its module.
  */
-export function evaluationMs({ slice_ms: sliceMs }: Pick<Limits, 'slice_ms'>): number {
+export function evaluationLimitMs({ slice_ms: sliceMs }: Pick<Limits, 'slice_ms'>): number {
   return Math.max(FIXED_LIMITS.evaluate_ms, sliceMs);
 }

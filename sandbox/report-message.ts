@@ -1,7 +1,7 @@
 import type { CallReport, LogEntry, ReportMessage } from './protocol.ts';
 
 /** A call's report as it crosses to the host. */
-export function reportMessage(call: number, report: CallReport): ReportMessage {
+export function encodeReportMessage(call: number, report: CallReport): ReportMessage {
   const { outcome, logs, dropped_logs: droppedLogs, usage, lost } = report;
   const { cpu_ms, calls, heap_bytes, bytes_in, bytes_out } = usage;
   const ended = outcome.kind === 'returned' ? outcome.json : outcome;
@@ -11,7 +11,7 @@ export function reportMessage(call: number, report: CallReport): ReportMessage {
 }
 
 /** Reads a call's report from a driver thread's message. The thread is trusted, so nothing is checked. */
-export function reportOf(message: ReportMessage): CallReport {
+export function decodeReportMessage(message: ReportMessage): CallReport {
   const [, ended, lines, droppedLogs, cpuMs, calls, heapBytes, bytesIn, bytesOut, lost] = message;
   const logs: LogEntry[] = [];
   for (let at = 0; at < lines.length; at += 2) {

@@ -1,5 +1,6 @@
-import { type MostBytes, ProtocolViolation } from '../frames.ts';
+import { type FramePayloadLimit, ProtocolViolation } from '../frames.ts';
 import {
+  type CallOutcome,
   type DoneMessage,
   type EndCode,
   FIXED_LIMITS,
@@ -8,7 +9,6 @@ import {
   type LoadedMessage,
   type LoadFailure,
   type LogEntry,
-  type Outcome,
   type ReadyMessage,
   type RequestMessage,
   UP,
@@ -79,7 +79,7 @@ export function parseLog(text: string): LogEntry {
 /**
  * Splits a capability call into its message and, if present, the JSON text of its parameter `value` after the newline.
  */
-export function cutRequest(text: string): { head: string; value: string | undefined } {
+export function splitRequestText(text: string): { head: string; value: string | undefined } {
   const cut = text.indexOf('\n');
   return cut === -1 ? { head: text, value: undefined } : { head: text.slice(0, cut), value: text.slice(cut + 1) };
 }
@@ -134,7 +134,7 @@ export function isTooDeep(value: Json): boolean {
  * and copying a megabyte of `[[],[],…` holds up the main loop, and the other children of this thread, for tenths of a
  * second.
  */
-export function isCrowded(text: string): boolean {
+export function hasTooManyJsonValues(text: string): boolean {
   if (text.length * CONTAINER_WEIGHT <= MAX_WEIGHT) return false;
   let weight = 0;
   let inString = false;
@@ -167,7 +167,7 @@ function failureOf(value: unknown): LoadFailure {
   return { outcome, report: textOf(fields, 'report') };
 }
 
-function outcomeOf(value: unknown, ends: readonly EndCode[]): Outcome {
+function outcomeOf(value: unknown, ends: readonly EndCode[]): CallOutcome {
   const kind = isObject(value) ? value['kind'] : undefined;
   switch (kind) {
     case 'returned': {
@@ -258,7 +258,7 @@ function whole(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): nu
 }
 
 /** Longest payload a child may send in a frame of each kind, in bytes. */
-export function payloadCaps(limits: Pick<Limits, 'result_bytes'>): MostBytes {
+export function childPayloadLimits(limits: Pick<Limits, 'result_bytes'>): FramePayloadLimit {
   const slack = FIXED_LIMITS.up_frame_slack_bytes;
   const caps = new Map<number, number>([
     [UP.READY, slack],

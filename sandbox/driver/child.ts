@@ -3,11 +3,11 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame, ProtocolViolation } from '../frames.ts';
 import { FIXED_LIMITS } from '../protocol.ts';
-import type { Journal } from './journal.ts';
-import { type Launcher, nodePid } from './launch.ts';
+import type { JournalReader } from './journal.ts';
+import { type ChildLauncher, nodePid } from './launch.ts';
 
 /** How a child ended. */
-export interface Gone {
+export interface ChildExit {
   /** Exit code, null when a signal ended it. */
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -20,7 +20,7 @@ export interface ChildEvents {
   onBytes(chunk: Buffer): void;
   onError(error: Error): void;
   /** Comes once, after the last bytes. */
-  onGone(gone: Gone): void;
+  onGone(gone: ChildExit): void;
 }
 
 /** How many bytes of one child are handled before the thread's other children get their turn. */
@@ -38,11 +38,11 @@ const CHANNEL_FD = 3;
 const SIGNALED = 128;
 
 /** One child process as the driver sees it: its channel, standard error, process ids and end. */
-export class Child {
+export class ChildConnection {
   readonly #process: ChildProcess;
-  readonly #launcher: Launcher;
+  readonly #launcher: ChildLauncher;
   readonly #events: ChildEvents;
-  readonly #journal: Journal | undefined;
+  readonly #journal: JournalReader | undefined;
   /** Undefined until the child has started. Until then, frames wait in the outbox. */
   #channel: Socket | undefined;
   #nodePid: number | undefined;
@@ -56,7 +56,7 @@ export class Child {
   #gone = false;
 
   /** @param journal the child's journal, if it has one; closed with the child */
-  constructor(process: ChildProcess, launcher: Launcher, events: ChildEvents, journal?: Journal) {
+  constructor(process: ChildProcess, launcher: ChildLauncher, events: ChildEvents, journal?: JournalReader) {
     this.#process = process;
     this.#journal = journal;
     this.#launcher = launcher;
@@ -217,7 +217,7 @@ export class Child {
  * number. `unshare` ends by the same signal, except SIGKILL, for which it cannot set a handler: then it complains and
  * exits with 1 (util-linux 2.38, sys-utils/unshare.c).
  */
-function endOfNode(gone: Gone, launcher: Launcher): Gone {
+function endOfNode(gone: ChildExit, launcher: ChildLauncher): ChildExit {
   if (!launcher.confinement.namespaces || gone.code === null) return gone;
   const isKilled = gone.code === 1 && /^unshare: sigprocmask unblock failed/m.test(gone.stderr);
   const number = isKilled ? constants.signals.SIGKILL : gone.code - SIGNALED;
@@ -231,12 +231,12 @@ const MEMORY_TEXTS = /out of memory|Heap statistics|invalid size error|allocatio
 const MEMORY_SIGNALS: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
 
 /** Whether a child that died by itself ran out of memory. */
-export function diedOfMemory(gone: Gone): boolean {
+export function diedOfMemory(gone: ChildExit): boolean {
   return MEMORY_SIGNALS.includes(gone.signal) || MEMORY_TEXTS.test(gone.stderr);
 }
 
 /** Whether the call that was inside the guest when a child died can be the cause. */
-export function diedOfGuest(gone: Gone): boolean {
+export function diedInsideGuest(gone: ChildExit): boolean {
   // A guest makes the kernel send SIGKILL only by its use of memory. Then the machine was short of memory; the plugin
   // was not over its limit.
   return gone.signal !== 'SIGKILL';

@@ -1,18 +1,18 @@
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
 import { openJournal } from './journal.ts';
-import { type Launcher, launch } from './launch.ts';
+import { type ChildLauncher, launch } from './launch.ts';
 import { NO_CALL } from './overrun-detector.ts';
-import { Supervisor, unableToRun } from './supervisor.ts';
+import { ChildSupervisor, callNotStartedReport } from './supervisor.ts';
 
 /** The children of one thread, by the numbers that the host gives them. */
 export class Children {
   readonly #runtime: string;
-  readonly #launcher: Launcher;
+  readonly #launcher: ChildLauncher;
   readonly #post: (message: DriverMessage) => void;
   readonly #program: string;
-  readonly #supervisors = new Map<number, Supervisor>();
+  readonly #supervisors = new Map<number, ChildSupervisor>();
 
-  constructor(data: DriverData, launcher: Launcher, post: (message: DriverMessage) => void) {
+  constructor(data: DriverData, launcher: ChildLauncher, post: (message: DriverMessage) => void) {
     this.#runtime = data.runtime;
     this.#launcher = launcher;
     this.#post = post;
@@ -41,7 +41,7 @@ export class Children {
   /** Runs one call in its child. */
   run(task: CallTask): Promise<CallReport> {
     const supervisor = this.#supervisors.get(task.child);
-    return supervisor === undefined ? Promise.resolve(unableToRun()) : supervisor.run(task);
+    return supervisor === undefined ? Promise.resolve(callNotStartedReport()) : supervisor.run(task);
   }
 
   /** Kills every child. Safe to call twice. */
@@ -53,7 +53,7 @@ export class Children {
     if (this.#supervisors.has(number)) throw new Error(`child ${number} is open already`);
     const journal = openJournal(this.#launcher);
     try {
-      const supervisor = new Supervisor({
+      const supervisor = new ChildSupervisor({
         child: number,
         launcher: this.#launcher,
         start: () => launch(this.#launcher, this.#program, journal?.fd),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
-import { FILTER_FD, type Launcher, NODE_ALONE, start } from './launch.ts';
+import { type ChildLauncher, FILTER_FD, NODE_ALONE, start } from './launch.ts';
 import { syscallFilter, unnamedFile } from './syscall-filter.ts';
 
 /**
@@ -55,7 +55,7 @@ function chain(readable: readonly string[], hasFilter: boolean): readonly Link[]
     { tool: 'choom', args: ['-n', '1000', '--'], grants: { oom_first: true } },
     {
       tool: 'bwrap',
-      args: [...emptyRoot(readable), ...(hasFilter ? ['--seccomp', `${FILTER_FD}`] : []), '--'],
+      args: [...bubblewrapArguments(readable), ...(hasFilter ? ['--seccomp', `${FILTER_FD}`] : []), '--'],
       grants: { namespaces: true, files_hidden: true, ...(hasFilter ? { syscalls_filtered: true } : {}) },
     },
     {
@@ -65,7 +65,7 @@ function chain(readable: readonly string[], hasFilter: boolean): readonly Link[]
     },
     ...(hasFilter ? [systemCallLink] : []),
     // The last link: after it only node can be opened.
-    { tool: 'setpriv', option: '--landlock-access', args: fileRules(readable), grants: { files_hidden: true } },
+    { tool: 'setpriv', option: '--landlock-access', args: landlockArguments(readable), grants: { files_hidden: true } },
   ];
 }
 
@@ -79,7 +79,7 @@ interface FoundLink {
  * Tries which links this system allows: first the whole chain, then link by link. Once per thread.
  * @param addon the native module that a child loads
  */
-export async function probeLauncher(platform: NodeJS.Platform, addon: string): Promise<Launcher> {
+export async function probeLauncher(platform: NodeJS.Platform, addon: string): Promise<ChildLauncher> {
   const filter = platform === 'linux' ? syscallFilter(process.arch) : undefined;
   const filterFd = filter && unnamedFile(filter);
   const readable = platform === 'linux' ? [...runtimeFiles(), addon] : [];
@@ -140,13 +140,13 @@ function listsChildren(): boolean {
 function commandOf({ tool, option, args, grants }: Link): { command: readonly string[] } | { why: string } {
   const file = toolPath(tool);
   if (file === undefined) return { why: `${tool} is not installed` };
-  if (option !== undefined && !knowsOption(file, option)) return { why: `this ${tool} has no ${option}` };
+  if (option !== undefined && !toolSupportsOption(file, option)) return { why: `this ${tool} has no ${option}` };
   if (grants.namespaces === true && !listsChildren())
     return { why: 'the kernel does not list the children of a thread' };
   return { command: [file, ...args] };
 }
 
-function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: number | undefined): Launcher {
+function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: number | undefined): ChildLauncher {
   const granted = links.reduce((all, { grants }) => ({ ...all, ...grants }), NODE_ALONE);
   const reasons = Object.entries(missing).filter(([restriction]) => !granted[restriction as Restriction]);
   return {
@@ -217,7 +217,7 @@ export function toolPath(tool: string): string | undefined {
 }
 
 /** Whether this version of a tool lists an option. */
-export function knowsOption(file: string, option: string): boolean {
+export function toolSupportsOption(file: string, option: string): boolean {
   return spawnSync(file, ['--help'], { encoding: 'utf8', env: {}, timeout: HELP_MS }).stdout.includes(option);
 }
 
@@ -226,7 +226,7 @@ export function knowsOption(file: string, option: string): boolean {
  * own user namespace and no rights.
  * @param readable files and folders by their absolute paths
  */
-export function emptyRoot(readable: readonly string[]): string[] {
+export function bubblewrapArguments(readable: readonly string[]): string[] {
   return [
     ...['user', 'pid', 'net', 'ipc', 'uts'].map((name) => `--unshare-${name}`),
     '--as-pid-1',
@@ -245,6 +245,6 @@ export function emptyRoot(readable: readonly string[]): string[] {
  * Arguments of `setpriv` (util-linux 2.40) that allow opening the same files by Landlock. Landlock needs no namespace,
  * so it works in containers too.
  */
-export function fileRules(readable: readonly string[]): string[] {
+export function landlockArguments(readable: readonly string[]): string[] {
   return ['--landlock-access=fs', ...readable.map((file) => `--landlock-rule=path-beneath:execute,read-file:${file}`)];
 }

@@ -4,21 +4,21 @@ import {
   type CallReport,
   type CallTask,
   type DriverData,
-  type FromDriver,
+  type FromDriverMessages,
   MESSAGES_AT_ONCE,
   PROTOCOL_VERSION,
-  type ToDriver,
+  type ToDriverMessages,
 } from '../protocol.ts';
-import { reportMessage } from '../report-message.ts';
+import { encodeReportMessage } from '../report-message.ts';
 import { Children } from './children.ts';
 import { probeLauncher } from './confinement.ts';
-import { unableToRun } from './supervisor.ts';
+import { callNotStartedReport } from './supervisor.ts';
 
 /** What a driver thread posts to its parent once, as soon as it can work. */
 export interface DriverHello {
   /** The thread's id, which is piscina's `worker.id`. */
   thread: number;
-  /** Carries {@link ToDriver} down and {@link FromDriver} up. */
+  /** Carries {@link ToDriverMessages} down and {@link FromDriverMessages} up. */
   port: MessagePort;
 }
 
@@ -32,10 +32,10 @@ if (data.protocol !== PROTOCOL_VERSION) {
 const SLACK_NS = 1_000_000;
 
 const { port1: mine, port2: port } = new MessageChannel();
-let outbox: FromDriver[number][] = [];
+let outbox: FromDriverMessages[number][] = [];
 
 /** Collects the messages of one turn of the loop and posts them together, see {@link MESSAGES_AT_ONCE}. */
-function post(message: FromDriver[number]): void {
+function post(message: FromDriverMessages[number]): void {
   const waiting = outbox.push(message);
   if (waiting >= MESSAGES_AT_ONCE) flush();
   else if (waiting === 1) setImmediate(flush);
@@ -43,7 +43,7 @@ function post(message: FromDriver[number]): void {
 
 function flush(): void {
   if (outbox.length === 0) return;
-  const messages: FromDriver = outbox;
+  const messages: FromDriverMessages = outbox;
   outbox = [];
   mine.postMessage(messages);
 }
@@ -51,7 +51,7 @@ function flush(): void {
 allowTimerSlack();
 
 const children = new Children(data, await probeLauncher(process.platform, data.addon), post);
-mine.on('message', (messages: ToDriver) => {
+mine.on('message', (messages: ToDriverMessages) => {
   for (const message of messages) {
     if (message.type === 'run') run(message);
     else children.receive(message);
@@ -62,8 +62,8 @@ const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
 function run(task: CallTask): void {
-  const answer = (report: CallReport) => post(reportMessage(task.call, report));
-  children.run(task).then(answer, () => answer(unableToRun()));
+  const answer = (report: CallReport) => post(encodeReportMessage(task.call, report));
+  children.run(task).then(answer, () => answer(callNotStartedReport()));
 }
 
 /** Piscina requires a task function. It does nothing: a piscina message for each call would cost more than the call. */

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, rmSync, writeSyn
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../protocol.ts';
-import type { Launcher } from './launch.ts';
+import type { ChildLauncher } from './launch.ts';
 
 /** A folder of files in memory, where Linux has one. A disk would retain what plugins say. */
 const MEMORY_FOLDER = '/dev/shm';
@@ -10,10 +10,10 @@ const MEMORY_FOLDER = '/dev/shm';
 /**
  * Opens a journal for a child whose file size can be limited. Returns undefined where this system has no place for it.
  */
-export function openJournal({ confinement }: Launcher): Journal | undefined {
+export function openJournal({ confinement }: ChildLauncher): JournalReader | undefined {
   if (!confinement.core_dumps_off) return undefined;
   try {
-    return new Journal(MEMORY_FOLDER);
+    return new JournalReader(MEMORY_FOLDER);
   } catch {
     return undefined;
   }
@@ -24,7 +24,7 @@ export function openJournal({ confinement }: Launcher): Journal | undefined {
  * read, so that bytes read from the channel or the journal are not read again from the other. The journal is trusted no
  * more than the channel.
  */
-export class Journal {
+export class JournalReader {
   readonly #buffer = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
   #fd: number | undefined;
   /** Bytes received over the channel, and bytes passed on from the channel or the journal. */

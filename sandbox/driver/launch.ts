@@ -49,7 +49,7 @@ export const NODE_ALONE: Confinement = {
 };
 
 /** How children are started on this system. */
-export interface Launcher {
+export interface ChildLauncher {
   readonly confinement: Confinement;
   /** The chain's command line; empty where no link works. */
   readonly prefix: readonly string[];
@@ -62,7 +62,7 @@ export interface Launcher {
  * as its channel, and standard error for its last words.
  * @param program a script that evaluates to a function of Node's `require`
  */
-export function launch(launcher: Launcher, program: string, journalFd?: number): ChildProcess {
+export function launch(launcher: ChildLauncher, program: string, journalFd?: number): ChildProcess {
   return start(commandLine(launcher), { journalFd, filterFd: launcher.filterFd, input: program });
 }
 
@@ -104,7 +104,7 @@ export function start([command = '', ...args]: readonly string[], given: Given =
  * Finds the process that runs node: the process that was started or, behind `unshare`, its child.
  * @returns undefined when it no longer runs, or does not run yet
  */
-export function nodePid(launcher: Launcher, startedPid: number): number | undefined {
+export function nodePid(launcher: ChildLauncher, startedPid: number): number | undefined {
   if (!launcher.confinement.namespaces) return startedPid;
   try {
     const children = readFileSync(`/proc/${startedPid}/task/${startedPid}/children`, 'utf8');
@@ -116,7 +116,7 @@ export function nodePid(launcher: Launcher, startedPid: number): number | undefi
 }
 
 /** The command line that starts a child. */
-function commandLine({ prefix }: Launcher): string[] {
+function commandLine({ prefix }: ChildLauncher): string[] {
   return [...prefix, process.execPath, ...nodeArguments()];
 }
 

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
 import { ProtocolViolation } from '../frames.ts';
-import { type Death, evaluationMs, FIXED_LIMITS, type Limits } from '../protocol.ts';
-import { type ChildNiceness, type ChildPids, Niceness, Priority } from './priority.ts';
-import { CpuAccount, ProcessorTime, type Share } from './processor-time.ts';
+import { type ChildDeath, evaluationLimitMs, FIXED_LIMITS, type Limits } from '../protocol.ts';
+import { type ChildNiceness, type ChildPids, ChildPriority, Niceness } from './priority.ts';
+import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './processor-time.ts';
 
 /** The state of a child at one look. */
-export interface Look {
+export interface ChildSample {
   /** Milliseconds of a monotonic clock. */
   now: number;
   rssBytes: number;
@@ -28,10 +28,10 @@ const MIN_GUILT = 1 / 8;
  */
 export class OverrunDetector {
   readonly heartbeat: Heartbeat;
-  readonly account: CpuAccount;
+  readonly account: ChildCpuLimit;
   readonly #rssTrend = new RssTrend();
-  readonly #processor: ProcessorTime;
-  readonly #priority: Priority;
+  readonly #processor: ProcessCpuTimeReader;
+  readonly #priority: ChildPriority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
 
@@ -41,9 +41,9 @@ export class OverrunDetector {
    */
   constructor(child: ChildPids, niceness: ChildNiceness = new Niceness(child)) {
     this.heartbeat = new Heartbeat(this.#startedAt);
-    this.account = new CpuAccount(this.#startedAt);
-    this.#processor = new ProcessorTime(() => child.memoryPid);
-    this.#priority = new Priority(niceness, this.#startedAt);
+    this.account = new ChildCpuLimit(this.#startedAt);
+    this.#processor = new ProcessCpuTimeReader(() => child.memoryPid);
+    this.#priority = new ChildPriority(niceness, this.#startedAt);
   }
 
   /**
@@ -71,13 +71,13 @@ export class OverrunDetector {
   }
 
   /** The child has let go of a call. */
-  ended(call: number, share: Share): void {
+  ended(call: number, share: CpuShare): void {
     this.account.ended(share);
     this.#rssTrend.ended(call);
   }
 
   /** Returns why the child has to go, or null. */
-  look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
+  look({ now, rssBytes, ready, limits, owesASign }: ChildSample): ChildDeath | null {
     const insideSince = this.heartbeat.entered === null ? null : this.heartbeat.enteredSince(0);
     const evaluating = this.heartbeat.entered === NO_CALL;
     this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
@@ -98,7 +98,7 @@ export class OverrunDetector {
   }
 
   /** Returns why the child has to go for the processor time of its process, or null. Call it now and then. */
-  overspent(now: number, shares: readonly Share[]): Death | null {
+  overspent(now: number, shares: readonly CpuShare[]): ChildDeath | null {
     const detail = this.account.overdrawn(now, this.#processor.read(), shares);
     return detail === null ? null : { cause: 'overdue', detail, culprit: NO_CALL };
   }
@@ -169,7 +169,7 @@ export class Heartbeat {
    * @param owesASign whether an honest child would have sent something by now
    */
   overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
-    const moduleMs = evaluationMs({ slice_ms: sliceMs });
+    const moduleMs = evaluationLimitMs({ slice_ms: sliceMs });
     const longestSliceMs = sliceMs * FIXED_LIMITS.crowded_factor;
     if (this.#entered !== null) {
       const mayTake = this.#entered.call === NO_CALL ? moduleMs : longestSliceMs;

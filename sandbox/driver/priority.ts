@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:
 import { getPriority, setPriority } from 'node:os';
 
 /** What the driver sees of a child at one look. */
-export interface Exertion {
+export interface CpuLoadSample {
   /** Milliseconds of a monotonic clock. */
   now: number;
   /** Whether the child is still starting. */
@@ -56,7 +56,7 @@ const PATIENT_START_MS = 500;
  * falls further behind only by the processor time that it really took. Loading its plugin before the first call does
  * not count: loading happens once and has a time limit of its own.
  */
-export class Priority {
+export class ChildPriority {
   readonly #niceness: ChildNiceness;
   readonly #beganAt: number;
   #proven = false;
@@ -87,7 +87,7 @@ export class Priority {
   }
 
   /** Judges the child by this look and sets its nice values. */
-  look({ now, starting, insideSince, evaluating, takenMs }: Exertion): void {
+  look({ now, starting, insideSince, evaluating, takenMs }: CpuLoadSample): void {
     if (starting) {
       this.#pass(now, takenMs);
       // Sets it again: at the first attempt the process may not have existed yet.

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ProtocolViolation } from '../frames.ts';
-import { evaluationMs, type Limits } from '../protocol.ts';
+import { evaluationLimitMs, type Limits } from '../protocol.ts';
 
 /**
  * The factor, and the milliseconds on top, by which a process may exceed the time of its guest's stretches: its helper
@@ -19,7 +19,7 @@ const ISOLATES_PER_LOAD = 64;
 const ISOLATES_PER_CALL = 4;
 
 /** One call's claim on the processor. */
-export interface Share {
+export interface CpuShare {
   leftMs: number;
 }
 
@@ -27,10 +27,10 @@ export interface Share {
  * Limits the processor time of a child by the operating system's count for its process. The child's own claims about
  * its stretches do not matter. The child must end when it took several times what its calls together may take.
  */
-export class CpuAccount {
+export class ChildCpuLimit {
   #mayMake = ISOLATES_PER_LOAD;
   #spareMs = SPARE_MS;
-  #loading: Share | undefined;
+  #loading: CpuShare | undefined;
   /** What the calls that ended since the last look had not used, in milliseconds. */
   #endedMs = 0;
   #takenMs = 0;
@@ -44,7 +44,7 @@ export class CpuAccount {
   /** A version is about to be evaluated. */
   load(limits: Limits): void {
     this.#mayMake += ISOLATES_PER_LOAD;
-    this.#loading = { leftMs: DOUBT * evaluationMs(limits) };
+    this.#loading = { leftMs: DOUBT * evaluationLimitMs(limits) };
   }
 
   /** All versions are evaluated. From now on modules are evaluated only to make isolates for calls. */
@@ -53,13 +53,13 @@ export class CpuAccount {
   }
 
   /** A call begins. It may need an isolate of its own. */
-  begin(limits: Limits): Share {
+  begin(limits: Limits): CpuShare {
     this.#mayMake += ISOLATES_PER_CALL;
-    return { leftMs: DOUBT * limits.cpu_ms + evaluationMs(limits) + SLACK_MS };
+    return { leftMs: DOUBT * limits.cpu_ms + evaluationLimitMs(limits) + SLACK_MS };
   }
 
   /** A call is over. Its unused share still pays for what the process took since the last look. */
-  ended({ leftMs }: Share): void {
+  ended({ leftMs }: CpuShare): void {
     this.#endedMs += leftMs;
   }
 
@@ -77,7 +77,7 @@ export class CpuAccount {
    * @param takenMs processor time of the process so far, all its threads together
    * @returns why the child has to go, or null
    */
-  overdrawn(now: number, takenMs: number, ofCalls: readonly Share[]): string | null {
+  overdrawn(now: number, takenMs: number, ofCalls: readonly CpuShare[]): string | null {
     let left = Math.max(0, takenMs - this.#takenMs - this.#endedMs);
     this.#endedMs = 0;
     this.#spareMs = Math.min(SPARE_MS, this.#spareMs + (now - this.#at) * SPARE_SHARE);
@@ -104,7 +104,7 @@ const MS_PER_TICK = 10;
 const STAT_BYTES = 1024;
 
 /** Reads the processor time of a process from Linux's `/proc/<pid>/stat`. */
-export class ProcessorTime {
+export class ProcessCpuTimeReader {
   readonly #pid: () => number | undefined;
   readonly #buffer = Buffer.alloc(STAT_BYTES);
   #fd: number | undefined;

@@ -1,18 +1,18 @@
 import { performance } from 'node:perf_hooks';
 import { ProtocolViolation } from '../frames.ts';
 import {
+  type CallOutcome,
   type CallReport,
   type CallTask,
   type CallUsage,
-  type Death,
+  type ChildDeath,
   type EndCode,
   FIXED_LIMITS,
   type Limits,
   type LogEntry,
-  type Outcome,
   type Usage,
 } from '../protocol.ts';
-import type { Share } from './processor-time.ts';
+import type { CpuShare } from './processor-time.ts';
 
 /** One call from its task to its report. After the report the object stays until the child has let go of the call. */
 export class RunningCall {
@@ -21,8 +21,8 @@ export class RunningCall {
   /** Whether the child has begun the call. */
   begun = false;
   /** The processor time that the call may still take. */
-  readonly share: Share;
-  readonly #meter: Meter;
+  readonly share: CpuShare;
+  readonly #meter: CallMeter;
   readonly #report: (report: CallReport) => void;
   readonly #deadline: NodeJS.Timeout;
   readonly #beganAt = performance.now();
@@ -33,14 +33,14 @@ export class RunningCall {
     task: CallTask,
     limits: Limits,
     shared: BytesInFlight,
-    share: Share,
+    share: CpuShare,
     report: (report: CallReport) => void,
     onTimeout: () => void,
   ) {
     this.task = task;
     this.limits = limits;
     this.share = share;
-    this.#meter = new Meter(limits, shared);
+    this.#meter = new CallMeter(limits, shared);
     this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
     this.#deadline = setTimeout(onTimeout, task.timeout_ms);
@@ -51,7 +51,7 @@ export class RunningCall {
     return this.#settled;
   }
 
-  request(id: number, bytes: number): Admission {
+  request(id: number, bytes: number): CapabilityCallAdmission {
     return this.#meter.request(id, bytes);
   }
 
@@ -78,7 +78,7 @@ export class RunningCall {
   }
 
   /** The child reported the end of the call. */
-  done(outcome: Outcome, usage: Usage, droppedLogs: number): void {
+  done(outcome: CallOutcome, usage: Usage, droppedLogs: number): void {
     this.#meter.droppedLogs += droppedLogs;
     const checked = this.#checked(outcome);
     const { calls, bytes_in, bytes_out } = this.#meter.usage;
@@ -87,11 +87,11 @@ export class RunningCall {
   }
 
   /** Ends the call without a report from the child. */
-  end({ code, message, lost }: Verdict): void {
+  end({ code, message, lost }: ChildDeathVerdict): void {
     this.#settle({ kind: 'ended', code, message }, this.#meter.usage, lost);
   }
 
-  #checked(outcome: Outcome): Outcome {
+  #checked(outcome: CallOutcome): CallOutcome {
     const { result_bytes } = this.limits;
     if (outcome.kind !== 'returned') return outcome;
     const bytes = Buffer.byteLength(outcome.json);
@@ -104,7 +104,7 @@ export class RunningCall {
     };
   }
 
-  #settle(outcome: Outcome, usage: CallUsage, lost: boolean): void {
+  #settle(outcome: CallOutcome, usage: CallUsage, lost: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#deadline);
@@ -133,13 +133,13 @@ export class BytesInFlight {
 }
 
 /** The decision about a capability call. */
-export type Admission = 'admitted' | 'call-limit' | 'too-many-bytes';
+export type CapabilityCallAdmission = 'admitted' | 'call-limit' | 'too-many-bytes';
 
 /**
  * Counts what one call consumes, by what the driver itself sees. The child counts as well and acts first. The driver's
  * count makes sure that a child that lies gains nothing.
  */
-export class Meter {
+export class CallMeter {
   readonly logs: LogEntry[] = [];
   droppedLogs = 0;
   /** Bytes of JSON text that went into the child, and that came out of it. */
@@ -168,7 +168,7 @@ export class Meter {
    * Counts a capability call of `bytes` bytes.
    * @throws ProtocolViolation when our own child would have refused it
    */
-  request(id: number, bytes: number): Admission {
+  request(id: number, bytes: number): CapabilityCallAdmission {
     if (id <= this.#lastRequest) throw new ProtocolViolation('the ids of capability calls must count up');
     if (this.#pending.size >= FIXED_LIMITS.pending_requests) throw new ProtocolViolation('too many unanswered calls');
     this.#lastRequest = id;
@@ -242,7 +242,7 @@ export class Meter {
 }
 
 /** How a call ends when its child ended. */
-export interface Verdict {
+export interface ChildDeathVerdict {
   code: EndCode;
   message: string;
   /** Whether the call may be run again: its child died through no fault of the call. */
@@ -253,7 +253,12 @@ export interface Verdict {
  * Decides how a call of the child ends.
  * @param culprit whether this call was inside the guest
  */
-export function verdictOn(cause: Death['cause'], culprit: boolean, limits: Limits, memory: boolean): Verdict {
+export function judgeCallOnChildDeath(
+  cause: ChildDeath['cause'],
+  culprit: boolean,
+  limits: Limits,
+  memory: boolean,
+): ChildDeathVerdict {
   if (!culprit || cause === 'closed' || cause === 'start') {
     return { code: 'SANDBOX_LOST', message: "The plugin's sandbox process ended under the call", lost: true };
   }

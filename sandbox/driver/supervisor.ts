@@ -4,10 +4,11 @@ import { CallTable } from '../call-table.ts';
 import { FrameDecoder, ProtocolViolation } from '../frames.ts';
 import {
   type BootMessage,
+  type CallOutcome,
   type CallReport,
   type CallTask,
+  type ChildDeath,
   DEFAULT_LIMITS,
-  type Death,
   DOWN,
   type DriverMessage,
   FIXED_LIMITS,
@@ -15,16 +16,15 @@ import {
   type LoadedMessage,
   type LoadFailure,
   type LogEntry,
-  type Outcome,
   type PluginVersion,
   PROTOCOL_VERSION,
   type ReplyMessage,
   UP,
 } from '../protocol.ts';
-import { Child, diedOfGuest, diedOfMemory, type Gone } from './child.ts';
+import { ChildConnection, type ChildExit, diedInsideGuest, diedOfMemory } from './child.ts';
 import {
-  cutRequest,
-  isCrowded,
+  childPayloadLimits,
+  hasTooManyJsonValues,
   isTooDeep,
   MAX_DEPTH,
   MAX_WEIGHT,
@@ -34,23 +34,23 @@ import {
   parseLog,
   parseReady,
   parseRequest,
-  payloadCaps,
   requestId,
+  splitRequestText,
 } from './child-messages.ts';
-import type { Journal } from './journal.ts';
-import type { Launcher } from './launch.ts';
+import type { JournalReader } from './journal.ts';
+import type { ChildLauncher } from './launch.ts';
 import { NO_CALL, OverrunDetector } from './overrun-detector.ts';
-import { BytesInFlight, RunningCall, verdictOn } from './running-call.ts';
-import { ResidentMemory, Watchdog } from './watchdog.ts';
+import { BytesInFlight, judgeCallOnChildDeath, RunningCall } from './running-call.ts';
+import { ChildSampler, ResidentMemoryReader } from './watchdog.ts';
 
 /** What a supervisor needs. */
 export interface SupervisorParts {
   readonly child: number;
-  readonly launcher: Launcher;
+  readonly launcher: ChildLauncher;
   /** Starts the child's process. The process may begin to run a little later. */
   readonly start: () => ChildProcess;
   /** The child's journal, if it has one. */
-  readonly journal?: Journal | undefined;
+  readonly journal?: JournalReader | undefined;
   /** The guest runtime's text. */
   readonly runtime: string;
   readonly post: (message: DriverMessage) => void;
@@ -68,11 +68,11 @@ const METER_MS = 250;
  * fails. Everything known of the child comes from its frames, the clock and the operating system. None of its claims is
  * taken as true.
  */
-export class Supervisor {
+export class ChildSupervisor {
   readonly #parts: SupervisorParts;
-  readonly #child: Child;
+  readonly #child: ChildConnection;
   readonly #decoder: FrameDecoder;
-  readonly #watchdog: Watchdog;
+  readonly #watchdog: ChildSampler;
   readonly #overruns: OverrunDetector;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
@@ -81,14 +81,14 @@ export class Supervisor {
   #ready = false;
   #isolates = 0;
   #meteredAt = 0;
-  #ending: Death | null = null;
+  #ending: ChildDeath | null = null;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
+    this.#decoder = new FrameDecoder(childPayloadLimits({ result_bytes: 0 }), (kind, call, text) =>
       this.#onFrame(kind, call, text),
     );
-    this.#child = new Child(
+    this.#child = new ChildConnection(
       parts.start(),
       parts.launcher,
       {
@@ -100,9 +100,9 @@ export class Supervisor {
       parts.journal,
     );
     this.#overruns = new OverrunDetector(this.#child);
-    this.#watchdog = new Watchdog(
+    this.#watchdog = new ChildSampler(
       { look: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
-      new ResidentMemory(() => this.#child.memoryPid),
+      new ResidentMemoryReader(() => this.#child.memoryPid),
     );
     this.#watchdog.wake();
     const boot: BootMessage = { protocol: PROTOCOL_VERSION, journal: this.#child.keepsJournal, runtime: parts.runtime };
@@ -123,7 +123,7 @@ export class Supervisor {
     return new Promise((resolve) => {
       const version = this.#versions.find(task.version);
       if (this.#ending !== null || version === undefined || this.#child.backlogBytes > MAX_BACKLOG_BYTES) {
-        resolve(unableToRun());
+        resolve(callNotStartedReport());
         return;
       }
       if (version.failure !== null) {
@@ -227,7 +227,7 @@ export class Supervisor {
     const message = parseLoaded(text);
     this.#versions.answered(message);
     if (!this.#versions.loading) this.#overruns.account.loaded();
-    this.#decoder.mostBytes = payloadCaps({ result_bytes: this.#versions.resultBytes });
+    this.#decoder.mostBytes = childPayloadLimits({ result_bytes: this.#versions.resultBytes });
     this.#parts.post({ type: 'loaded', child: this.#parts.child, message });
   }
 
@@ -238,8 +238,8 @@ export class Supervisor {
 
   #onRequest(call: RunningCall, text: string): void {
     if (call.settled) return call.late();
-    const { head, value } = cutRequest(text);
-    const crowded = isCrowded(head);
+    const { head, value } = splitRequestText(text);
+    const crowded = hasTooManyJsonValues(head);
     const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
     const admission = call.request(message.id, Buffer.byteLength(text));
     switch (admission) {
@@ -320,7 +320,7 @@ export class Supervisor {
   }
 
   /** Kills the child and ends its calls. Later reasons do not replace the first. */
-  #end(cause: Death['cause'], detail: string, culprit: number): void {
+  #end(cause: ChildDeath['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
     this.#watchdog.stop();
     this.#overruns.close();
@@ -328,19 +328,19 @@ export class Supervisor {
     this.#endCalls({ cause, detail, culprit }, false);
   }
 
-  #endCalls(ending: Death, memory: boolean): void {
+  #endCalls(ending: ChildDeath, memory: boolean): void {
     const { cause, culprit } = ending;
     this.#ending = ending;
     // Sent before the reports: the host may repeat a call as soon as it gets its report, and must already know the
     // culprit.
     this.#parts.post({ type: 'dying', child: this.#parts.child, ...ending });
     for (const call of this.#calls.values()) {
-      call.end(verdictOn(cause, call.task.call === culprit, call.limits, memory));
+      call.end(judgeCallOnChildDeath(cause, call.task.call === culprit, call.limits, memory));
     }
     this.#calls.clear();
   }
 
-  #onGone(gone: Gone): void {
+  #onGone(gone: ChildExit): void {
     this.#watchdog.stop();
     this.#overruns.close();
     const ending = this.#ending ?? this.#deathOf(gone);
@@ -348,21 +348,21 @@ export class Supervisor {
     this.#parts.post({ type: 'closed', child: this.#parts.child, ...ending, stderr: gone.stderr });
   }
 
-  #deathOf(gone: Gone): Death {
-    const culprit = diedOfGuest(gone) ? this.#overruns.suspect : NO_CALL;
+  #deathOf(gone: ChildExit): ChildDeath {
+    const culprit = diedInsideGuest(gone) ? this.#overruns.suspect : NO_CALL;
     const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
     return { cause: this.#ready ? 'died' : 'start', detail, culprit };
   }
 }
 
 /** The report of a call that was not begun. The call may be run elsewhere. */
-export function unableToRun(): CallReport {
+export function callNotStartedReport(): CallReport {
   const message = 'The sandbox process cannot take the call';
   return reportWithout({ kind: 'ended', code: 'SANDBOX_LOST', message }, true);
 }
 
 /** The report of a call that was never sent to a child. */
-function reportWithout(outcome: Outcome, lost: boolean, said = ''): CallReport {
+function reportWithout(outcome: CallOutcome, lost: boolean, said = ''): CallReport {
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   const logs: LogEntry[] = said === '' ? [] : [{ level: 'uncaught', message: said }];
   return { outcome, logs, dropped_logs: 0, usage, lost };

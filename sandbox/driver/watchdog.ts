@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 /** What a watchdog looks at. */
-export interface Watched {
+export interface SampledChild {
   /** Judges the child by the clock and by its memory in use, in bytes (0 where the system does not report it). */
   look(now: number, rssBytes: number): void;
   /** True while guest code may run. */
@@ -15,14 +15,14 @@ const IDLE_MS = 1000;
 const STATUS_BYTES = 4096;
 
 /** Looks at one child at intervals, more often while guest code may run. */
-export class Watchdog {
-  readonly #watched: Watched;
-  readonly #memory: ResidentMemory;
+export class ChildSampler {
+  readonly #watched: SampledChild;
+  readonly #memory: ResidentMemoryReader;
   #timer: NodeJS.Timeout | undefined;
   #delayMs = 0;
   #stopped = false;
 
-  constructor(watched: Watched, memory: ResidentMemory) {
+  constructor(watched: SampledChild, memory: ResidentMemoryReader) {
     this.#watched = watched;
     this.#memory = memory;
     this.#arm(IDLE_MS);
@@ -58,7 +58,7 @@ export class Watchdog {
 }
 
 /** Reads the resident memory of a process from Linux's `/proc/<pid>/status`, which gives kB for every page size. */
-export class ResidentMemory {
+export class ResidentMemoryReader {
   readonly #pid: () => number | undefined;
   readonly #buffer = Buffer.alloc(STATUS_BYTES);
   #fd: number | undefined;

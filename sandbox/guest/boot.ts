@@ -10,10 +10,10 @@
  * `URL.name` is `URL`.
  */
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
-import type { InvocationContext, Outcome } from '../protocol.ts';
+import type { CallOutcome, InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
-import { EnvironmentReads } from './environment-reads.ts';
+import { MissingEnvironmentNames } from './environment-reads.ts';
 import { describeFailure } from './failure.ts';
 import { installGlobals } from './globals/install.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
@@ -28,7 +28,7 @@ import {
   isArray,
   parseJson,
   preventExtensions,
-  quote,
+  quoteJson,
 } from './intrinsics/primordials.ts';
 import { fixArrayBuffer, removeGlobals, removeTemporal, tolerateFrozenTargets } from './intrinsics/removed.ts';
 import { findHandler, invokeHandler } from './invoke.ts';
@@ -54,7 +54,7 @@ const THROWN = '__isolayer_threw__';
  */
 export function boot(host: HostFunction, global: typeof globalThis = globalThis): GuestEntries {
   const link = new HostLink(host);
-  const environment = new EnvironmentReads();
+  const environment = new MissingEnvironmentNames();
   const end = new CallEnd(link, environment);
   const calls = new CapabilityCalls(link, end);
 
@@ -104,7 +104,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       if (typeof main === 'function' && !hasHandler(moduleExports)) moduleExports = oldForm(main as OldMain, link);
       closeNamespaces(takeAway(global, NAMESPACES));
       reused?.seal();
-      return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error, environment);
+      return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
     },
 
     invoke(text) {
@@ -166,14 +166,17 @@ function takeAway(global: object, name: string): unknown {
 const NO_DETAILS_BYTES = 2;
 
 /** The text of a {@link LoadFailure} for what a module threw while it was evaluated. */
-export function loadFailureText(thrown: unknown, environment: EnvironmentReads = new EnvironmentReads()): string {
+export function loadFailureText(
+  thrown: unknown,
+  environment: MissingEnvironmentNames = new MissingEnvironmentNames(),
+): string {
   const { outcome } = describeFailure(thrown, NO_DETAILS_BYTES);
   const hint = environment.hint(outcome.message);
   return failureText({ ...outcome, message: outcome.message + hint }, uncaughtLine(thrown, hint));
 }
 
 /** The text of a {@link LoadFailure} for a module that exports no handler; empty when it exports one. */
-export function withoutHandler(moduleExports: unknown): string {
+export function missingHandlerText(moduleExports: unknown): string {
   try {
     findHandler(moduleExports);
     return '';
@@ -182,6 +185,6 @@ export function withoutHandler(moduleExports: unknown): string {
   }
 }
 
-function failureText(outcome: Outcome, report: string): string {
-  return `{"outcome":${outcomeText(outcome)},"report":${quote(report)}}`;
+function failureText(outcome: CallOutcome, report: string): string {
+  return `{"outcome":${outcomeText(outcome)},"report":${quoteJson(report)}}`;
 }

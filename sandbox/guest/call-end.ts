@@ -1,6 +1,6 @@
-import type { EndCode, Outcome } from '../protocol.ts';
-import { EnvironmentReads } from './environment-reads.ts';
-import { describeFailure, isAnswer } from './failure.ts';
+import type { CallOutcome, EndCode } from '../protocol.ts';
+import { MissingEnvironmentNames } from './environment-reads.ts';
+import { describeFailure, isPluginErrorValue } from './failure.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './json-text.ts';
 import { uncaughtLine } from './log-line.ts';
@@ -14,13 +14,13 @@ const MIN_UNMEANT_STATUS = 500;
  */
 export class CallEnd {
   readonly #link: HostLink;
-  readonly #environment: EnvironmentReads;
+  readonly #environment: MissingEnvironmentNames;
   #open = false;
   #number = 0;
   #resultBytes = 0;
   #handled: (thrown: unknown) => boolean = () => false;
 
-  constructor(link: HostLink, environment: EnvironmentReads = new EnvironmentReads()) {
+  constructor(link: HostLink, environment: MissingEnvironmentNames = new MissingEnvironmentNames()) {
     this.#link = link;
     this.#environment = environment;
   }
@@ -65,7 +65,7 @@ export class CallEnd {
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
     if (outcome.status < MIN_UNMEANT_STATUS) {
       // Other errors with such a status may be a library's, of an exchange that the author knows nothing of.
-      if (!isAnswer(thrown)) this.#link.log('error', uncaughtLine(thrown));
+      if (!isPluginErrorValue(thrown)) this.#link.log('error', uncaughtLine(thrown));
       this.#send(outcome);
       return;
     }
@@ -111,7 +111,7 @@ export class CallEnd {
     this.#send({ kind: 'ended', code, message });
   }
 
-  #send(outcome: Outcome): void {
+  #send(outcome: CallOutcome): void {
     if (!this.#open) return;
     this.#open = false;
     this.#environment.report((name) => this.#link.log('ungranted', name));

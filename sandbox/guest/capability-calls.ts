@@ -9,7 +9,7 @@ import {
   NativePromise,
   NativeTypeError,
   parseJson,
-  quote,
+  quoteJson,
   SafeMap,
   stringSlice,
 } from './intrinsics/primordials.ts';
@@ -30,7 +30,7 @@ type Fields<M extends CapabilityMethod> = { [F in Exclude<keyof CapabilityContra
 /**
  * Converts a reply for the plugin (`accept`, `refuse`), and supplies the parameter that follows the others (`value`).
  */
-export interface Reception<T> {
+export interface CapabilityReplyHandling<T> {
   /** The parameter `value`, which the service hands on as JSON text. */
   value?: () => unknown;
   accept?: (value: Json) => T;
@@ -50,13 +50,17 @@ interface Pending {
  * Makes the capability calls of one plugin call. Refuses every call after that plugin call has ended, even while
  * another plugin call runs. Otherwise the late call would be made in the name of the running one.
  */
-export interface BoundCalls {
+export interface CapabilityCaller {
   /**
    * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects with
    * a TypeError that names the path when a field has no JSON text. Rejects with an Error when the call is refused. The
    * Error has the reply's message, and own `code`, `status` and `details` where the reply has them.
    */
-  call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception?: Reception<T>): Promise<T>;
+  call<T, M extends CapabilityMethod>(
+    method: M,
+    fields: () => Fields<M>,
+    reception?: CapabilityReplyHandling<T>,
+  ): Promise<T>;
   /** Has the process do arithmetic beside the guest. {@link CryptoQuestion} describes the answer. */
   job(question: CryptoQuestion): Promise<string>;
 }
@@ -85,7 +89,7 @@ export class CapabilityCalls {
   }
 
   /** Functions that make calls for the plugin call that runs now, and for no other. */
-  ofRunning(): BoundCalls {
+  ofRunning(): CapabilityCaller {
     const { number } = this.#end;
     return {
       call: (method, fields, reception) => this.#call(number, method, fields, reception),
@@ -97,13 +101,13 @@ export class CapabilityCalls {
     call: number,
     method: M,
     fields: () => Fields<M>,
-    reception: Reception<T> = {},
+    reception: CapabilityReplyHandling<T> = {},
   ): Promise<T> {
     const place = new NativeError();
     return new NativePromise<T>((resolve, reject) => {
       // Writes the fields before it counts the call: writing may run the plugin's getters, which may make calls too.
       const params = paramsText(fields());
-      const { accept = asIs, refuse = toError, value } = reception;
+      const { accept = asIs, refuse = capabilityErrorOf, value } = reception;
       const behind = value === undefined ? undefined : jsonText('value', value(), MAX_REQUEST);
       this.#mustBeOpen(call, method);
       if (++this.#count > this.#limit) {
@@ -120,7 +124,13 @@ export class CapabilityCalls {
     const place = new NativeError();
     return new NativePromise<string>((resolve, reject) => {
       this.#mustBeOpen(call, question.op);
-      const pending = { resolve: resolve as (value: unknown) => void, reject, accept: asIs, refuse: toError, place };
+      const pending = {
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        accept: asIs,
+        refuse: capabilityErrorOf,
+        place,
+      };
       this.#ask(pending, (id) => this.#link.job(id, question));
     });
   }
@@ -164,7 +174,7 @@ export class CapabilityCalls {
 }
 
 /** The error that a plugin's `catch` sees. */
-export function toError({ message, code, status, details }: Failed): Error {
+export function capabilityErrorOf({ message, code, status, details }: Failed): Error {
   const error = new NativeError(message);
   if (code !== undefined) addProperty(error, 'code', code);
   if (status !== undefined) addProperty(error, 'status', status);
@@ -201,7 +211,7 @@ function paramsText(fields: object): string {
     const name = names[index] as string;
     const value = (fields as Record<string, unknown>)[name];
     if (value === undefined) continue;
-    text += `${text === '{' ? '' : ','}${quote(name)}:${jsonText(name, value, Number.POSITIVE_INFINITY)}`;
+    text += `${text === '{' ? '' : ','}${quoteJson(name)}:${jsonText(name, value, Number.POSITIVE_INFINITY)}`;
   }
   return `${text}}`;
 }

@@ -1,11 +1,11 @@
-import type { Outcome } from '../protocol.ts';
+import type { CallOutcome } from '../protocol.ts';
 import { isInteger, stringSlice, stringTrim, toText } from './intrinsics/primordials.ts';
 import { toJsonText } from './json-text.ts';
 
-type Threw = Extract<Outcome, { kind: 'threw' }>;
+type Threw = Extract<CallOutcome, { kind: 'threw' }>;
 
 /** The outcome for a thrown value, and the reason if its details were dropped. */
-export interface Failure {
+export interface GuestFailure {
   outcome: Threw;
   droppedDetails: string | null;
 }
@@ -24,7 +24,7 @@ const CODE_OF_NAME = {
  * Extracts message, code, status and details from any value that a plugin threw. Never throws: a property that cannot
  * be read counts as absent.
  */
-export function describeFailure(thrown: unknown, detailsLimitBytes: number): Failure {
+export function describeFailure(thrown: unknown, detailsLimitBytes: number): GuestFailure {
   if (!isObject(thrown)) {
     return { outcome: failure(shown(textOf(thrown)), 'PLUGIN_ERROR', 500, '{}'), droppedDetails: null };
   }
@@ -33,7 +33,7 @@ export function describeFailure(thrown: unknown, detailsLimitBytes: number): Fai
 }
 
 /** Whether a thrown value was made by `pluginError`, to be the answer to the caller. */
-export function isAnswer(thrown: unknown): boolean {
+export function isPluginErrorValue(thrown: unknown): boolean {
   return isObject(thrown) && read(thrown, 'name') === 'PluginError';
 }
 

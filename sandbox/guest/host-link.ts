@@ -1,6 +1,6 @@
-import type { LogEntry, Outcome } from '../protocol.ts';
+import type { CallOutcome, LogEntry } from '../protocol.ts';
 import type { HostFunction, UrlParts } from './host-function.ts';
-import { enumerableKeys, parseJson, quote } from './intrinsics/primordials.ts';
+import { enumerableKeys, parseJson, quoteJson } from './intrinsics/primordials.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
 
 /**
@@ -15,10 +15,10 @@ export class HostLink {
   }
 
   log(level: LogEntry['level'], message: string): void {
-    this.#host('log', `{"level":${quote(level)},"message":${quote(message)}}`);
+    this.#host('log', `{"level":${quoteJson(level)},"message":${quoteJson(message)}}`);
   }
 
-  done(outcome: Outcome): void {
+  done(outcome: CallOutcome): void {
     this.#host('done', outcomeText(outcome));
   }
 
@@ -32,7 +32,7 @@ export class HostLink {
    * Returns `""`, or the reason why the host refused the call.
    */
   request(id: number, method: string, params: string, value: string | undefined): string {
-    const message = `{"id":${id},"method":${quote(method)},"params":${params}}`;
+    const message = `{"id":${id},"method":${quoteJson(method)},"params":${params}}`;
     return this.#host('request', value === undefined ? message : `${message}\n${value}`);
   }
 
@@ -56,12 +56,14 @@ export class HostLink {
   }
 
   parseUrl(url: string, base: string | undefined): UrlParts | null {
-    return this.#url(base === undefined ? `{"url":${quote(url)}}` : `{"url":${quote(url)},"base":${quote(base)}}`);
+    return this.#url(
+      base === undefined ? `{"url":${quoteJson(url)}}` : `{"url":${quoteJson(url)},"base":${quoteJson(base)}}`,
+    );
   }
 
   /** The URL after one of its parts was set, or null when the new value was refused. */
   changeUrl(href: string, part: keyof UrlParts, value: string): UrlParts | null {
-    return this.#url(`{"href":${quote(href)},"set":${quote(part)},"value":${quote(value)}}`);
+    return this.#url(`{"href":${quoteJson(href)},"set":${quoteJson(part)},"value":${quoteJson(value)}}`);
   }
 
   /** Milliseconds since the isolate began, with a fraction. */
@@ -99,21 +101,21 @@ function stringifyFlat(question: CryptoQuestion): string {
     const name = names[index] as string;
     const value = fields[name];
     if (value === undefined) continue;
-    text += `${text === '' ? '{' : ','}${quote(name)}:${typeof value === 'number' ? value : quote(value)}`;
+    text += `${text === '' ? '{' : ','}${quoteJson(name)}:${typeof value === 'number' ? value : quoteJson(value)}`;
   }
   return `${text}}`;
 }
 
 /** An outcome's JSON text. */
-export function outcomeText(outcome: Outcome): string {
+export function outcomeText(outcome: CallOutcome): string {
   switch (outcome.kind) {
     case 'returned':
-      return `{"kind":"returned","json":${quote(outcome.json)}}`;
+      return `{"kind":"returned","json":${quoteJson(outcome.json)}}`;
     case 'threw': {
       const { message, code, status, details } = outcome;
-      return `{"kind":"threw","message":${quote(message)},"code":${quote(code)},"status":${status},"details":${quote(details)}}`;
+      return `{"kind":"threw","message":${quoteJson(message)},"code":${quoteJson(code)},"status":${status},"details":${quoteJson(details)}}`;
     }
     case 'ended':
-      return `{"kind":"ended","code":${quote(outcome.code)},"message":${quote(outcome.message)}}`;
+      return `{"kind":"ended","code":${quoteJson(outcome.code)},"message":${quoteJson(outcome.message)}}`;
   }
 }

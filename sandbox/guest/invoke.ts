@@ -1,6 +1,6 @@
 import type { InvocationContext } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
-import type { BoundCalls } from './capability-calls.ts';
+import type { CapabilityCaller } from './capability-calls.ts';
 import {
   apply,
   defineProperty,
@@ -19,7 +19,7 @@ import { createApi } from './relayer.ts';
  * Makes the handler's argument: an ordinary object with own enumerable fields, in the order that plugins know. Plugins
  * may spread it, change it and pass it on.
  */
-export function createContext(calls: BoundCalls, given: InvocationContext): PluginContext {
+export function createContext(calls: CapabilityCaller, given: InvocationContext): PluginContext {
   return {
     api: createApi(calls),
     params: given.params,
@@ -42,7 +42,12 @@ const MAX_NAMES = 10;
  * Runs the plugin's handler. A handler with exactly one parameter gets the context. Any other handler is called as
  * `handler(api, params)`, the form of older plugins. Never throws: every outcome ends the call.
  */
-export function invokeHandler(moduleExports: unknown, given: InvocationContext, calls: BoundCalls, end: CallEnd): void {
+export function invokeHandler(
+  moduleExports: unknown,
+  given: InvocationContext,
+  calls: CapabilityCaller,
+  end: CallEnd,
+): void {
   const call = end.number;
   try {
     const handler = findHandler(moduleExports);

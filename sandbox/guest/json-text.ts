@@ -12,7 +12,7 @@ import {
   isRawJson,
   NumberPrototype,
   numberValue,
-  quote,
+  quoteJson,
   regExpExec,
   StringPrototype,
   stringSlice,
@@ -157,7 +157,7 @@ class JsonWriter {
       const name = names[index] as string;
       const before = this.#text;
       this.#add(separator);
-      this.#add(quote(name));
+      this.#add(quoteJson(name));
       this.#add(':');
       if (this.#value(record[name], { holder: null, key: name, parent: here, depth: here.depth + 1 })) separator = ',';
       else this.#text = before;
@@ -170,7 +170,7 @@ class JsonWriter {
     if (this.#text.length + text.length > this.#limit) {
       throw this.#tooLarge(`at least ${this.#text.length + text.length + 2} bytes of JSON, up to ${this.#path(place)}`);
     }
-    this.#add(quote(text));
+    this.#add(quoteJson(text));
   }
 
   #add(piece: string): void {
@@ -198,7 +198,7 @@ class JsonWriter {
 
 function step(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`;
-  return regExpExec(NAME, key) === null ? `[${quote(key)}]` : `.${key}`;
+  return regExpExec(NAME, key) === null ? `[${quoteJson(key)}]` : `.${key}`;
 }
 
 /** The primitive inside a Number, String, Boolean or BigInt object. */

@@ -1,5 +1,5 @@
 import type { FIXED_LIMITS } from '../protocol.ts';
-import type { BoundCalls } from './capability-calls.ts';
+import type { CapabilityCaller } from './capability-calls.ts';
 import {
   apply,
   charCodeAt,
@@ -24,7 +24,7 @@ const LOCK_SECONDS = 30;
 const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
-export function createKv(calls: BoundCalls): PluginKVStore {
+export function createKv(calls: CapabilityCaller): PluginKVStore {
   return {
     get: <T = Json>(key: string) =>
       calls.call<T | null, 'kv.get'>('kv.get', () => ({ key: checked(key) }), {
@@ -46,7 +46,7 @@ export function createKv(calls: BoundCalls): PluginKVStore {
  * The service lists the keys that begin with the pattern's literal beginning. Matching the rest takes the plugin's own
  * time.
  */
-async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<string[]> {
+async function listKeys(calls: CapabilityCaller, pattern: unknown = '*'): Promise<string[]> {
   if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN) throw new NativeError('invalid pattern');
   const prefix = stringSlice(pattern, 0, literalLength(pattern));
   const found: string[] = [];
@@ -70,7 +70,7 @@ async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<stri
  * need the lock to be held. The lock ends with the call at the latest, so this function need not come to its end.
  */
 async function withLock<T>(
-  calls: BoundCalls,
+  calls: CapabilityCaller,
   key: string,
   fn: () => Promise<T>,
   options?: { ttlSec?: number; onBusy?: 'throw' | 'skip' },

@@ -1,5 +1,5 @@
 import type { TextDecoder } from './globals/encoding/text-decoder.ts';
-import type { AskForFetch } from './globals/fetch/fetch.ts';
+import type { CallFetchCapability } from './globals/fetch/fetch.ts';
 import type { RequestClasses } from './globals/fetch/request.ts';
 import type { PlatformObjects } from './globals/structured-clone.ts';
 import type { HostLink } from './host-link.ts';
@@ -112,7 +112,7 @@ export interface RuntimeServices {
   readonly platform: Required<PlatformObjects>;
   setTimer(callback: () => void, delayMs: number): { unref(): unknown };
   /** A function that requests fetches for the plugin call that runs now, and for no other. */
-  asker(): AskForFetch;
+  asker(): CallFetchCapability;
   /**
    * Returns the given object, which all calls of an isolate share. After the module has run, the object is frozen with
    * everything that it leads to.

@@ -14,7 +14,7 @@ import {
   MapPrototype,
   mapForEach,
   PromisePrototype,
-  quote,
+  quoteJson,
   RegExpPrototype,
   regExpExec,
   regExpToString,
@@ -99,7 +99,7 @@ class Formatter {
   }
 
   value(value: unknown, outer: Chain | null, depth: number): void {
-    if (typeof value === 'string') this.text += quote(cut(value, this.#longest));
+    if (typeof value === 'string') this.text += quoteJson(cut(value, this.#longest));
     else if (typeof value === 'bigint') this.text += `${toText(value)}n`;
     else if (typeof value === 'number') this.text += `${value}`;
     else if (typeof value === 'function') this.text += functionText(value);
@@ -186,7 +186,7 @@ class Formatter {
       const name = names[index] as string;
       const property = getOwnPropertyDescriptor(object, name);
       if (property === undefined || includes(except, name)) continue;
-      this.text += `${separator}${quote(name)}:`;
+      this.text += `${separator}${quoteJson(name)}:`;
       separator = ',';
       if (property.get === undefined) this.value(property.value, chain, depth + 1);
       else this.text += '[Getter]';
@@ -232,7 +232,7 @@ function functionText(value: object): string {
 }
 
 function dateText(date: object): string {
-  return isFiniteNumber(dateValue(date)) ? quote(dateToIso(date)) : 'Invalid Date';
+  return isFiniteNumber(dateValue(date)) ? quoteJson(dateToIso(date)) : 'Invalid Date';
 }
 
 const FIRST_FRAME = /\n {4}at /;

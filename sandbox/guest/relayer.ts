@@ -1,5 +1,5 @@
 import type { Json } from '../protocol.ts';
-import { type BoundCalls, toError } from './capability-calls.ts';
+import { type CapabilityCaller, capabilityErrorOf } from './capability-calls.ts';
 import { min, NativeTypeError, SafeWeakMap } from './intrinsics/primordials.ts';
 import type {
   JsonRpcResponse,
@@ -14,7 +14,7 @@ import type {
 import { PluginError } from './plugin-error.ts';
 
 /** `context.api`: closures over the running call, so that every function works when taken off its object. */
-export function createApi(calls: BoundCalls): PluginAPI {
+export function createApi(calls: CapabilityCaller): PluginAPI {
   // Remembers which relayer answered with which object, because Solana's responses carry no relayer_id.
   const origins = new SafeWeakMap<object, string>();
   const remember = <T extends object>(response: T, relayerId: string): T => {
@@ -37,7 +37,7 @@ export function createApi(calls: BoundCalls): PluginAPI {
 }
 
 function createRelayer(
-  calls: BoundCalls,
+  calls: CapabilityCaller,
   id: string,
   remember: <T extends object>(response: T, relayerId: string) => T,
 ): Relayer {
@@ -95,7 +95,7 @@ const TIMED_OUT = 504;
  * plugin did not say which transaction it means.
  */
 export function waitForTransaction(
-  calls: BoundCalls,
+  calls: CapabilityCaller,
   target: () => { relayerId: string; transactionId: string },
   options: WaitOptions | null | undefined,
 ): Promise<TransactionResponse> {
@@ -115,7 +115,7 @@ export function waitForTransaction(
           ? new PluginError(`Transaction ${waited.transactionId} timed out after ${waited.timeout}ms`, {
               status: TIMED_OUT,
             })
-          : toError(error),
+          : capabilityErrorOf(error),
     },
   );
 }

@@ -3,7 +3,7 @@ import type { SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
 import type { CallerSignal, Clock } from './surroundings.ts';
 
 /** A call that asks for a place. */
-export interface Applicant {
+export interface QueuedCall {
   readonly pluginId: string;
   /**
    * The version to run. It is asked for again when a place is free, because the plugin may have been edited during the
@@ -16,18 +16,18 @@ export interface Applicant {
   readonly signal: CallerSignal;
 }
 
-/** A place in a child, to be given back with {@link Admission.leave}. */
-export interface Seat {
+/** A place in a child, to be given back with {@link CallQueues.leave}. */
+export interface ChildSeat {
   child: SandboxProcess;
   version: PluginVersion;
 }
 
 /** Why a call got no place. */
-export type NoSeat = 'queue-full' | 'waited-too-long' | 'canceled' | 'backed-off' | 'closed';
+export type NoSeatReason = 'queue-full' | 'waited-too-long' | 'canceled' | 'backed-off' | 'closed';
 
 interface Waiting {
-  applicant: Applicant;
-  settle(result: Seat | NoSeat): void;
+  applicant: QueuedCall;
+  settle(result: ChildSeat | NoSeatReason): void;
 }
 
 /** The most waiting calls of one plugin. */
@@ -40,7 +40,7 @@ const BUSY = 4;
  * Decides which call runs where and when. Each plugin has its own queue, so a full or slow queue never delays the calls
  * of another plugin.
  */
-export class Admission {
+export class CallQueues {
   private readonly children: SandboxProcesses;
   private readonly clock: Clock;
   private readonly queues = new Map<string, Waiting[]>();
@@ -74,14 +74,14 @@ export class Admission {
   }
 
   /** Returns a place at once when one is free. Otherwise the promise resolves with a place or the reason for none. */
-  enter(applicant: Applicant): Seat | Promise<Seat | NoSeat> {
+  enter(applicant: QueuedCall): ChildSeat | Promise<ChildSeat | NoSeatReason> {
     const queue = this.queues.get(applicant.pluginId);
     const seat = queue === undefined && !this.closed ? this.seat(applicant) : undefined;
     return seat ?? this.wait(applicant, queue ?? []);
   }
 
   /** Gives a place back, once for each seat. `lost`: the child died or refused the call. */
-  leave({ child }: Seat, lost = false): void {
+  leave({ child }: ChildSeat, lost = false): void {
     const { pluginId } = child;
     const left = (this.running.get(pluginId) ?? 1) - 1;
     if (left === 0) this.running.delete(pluginId);
@@ -129,7 +129,7 @@ export class Admission {
     for (const queue of [...this.queues.values()]) for (const waiting of [...queue]) waiting.settle('closed');
   }
 
-  private seat(applicant: Applicant): Seat | undefined {
+  private seat(applicant: QueuedCall): ChildSeat | undefined {
     const version = applicant.version();
     if (this.isFull(version)) return undefined;
     const child = this.children.best(version);
@@ -144,7 +144,7 @@ export class Admission {
     return (this.running.get(pluginId) ?? 0) >= limits.concurrency;
   }
 
-  private wait(applicant: Applicant, queue: Waiting[]): Promise<Seat | NoSeat> {
+  private wait(applicant: QueuedCall, queue: Waiting[]): Promise<ChildSeat | NoSeatReason> {
     const { pluginId, signal } = applicant;
     if (this.closed) return Promise.resolve('closed');
     if (signal.aborted) return Promise.resolve('canceled');

@@ -9,7 +9,7 @@ const MAX_PER_TURN = 64;
  * Begins tasks at once while there are few. Spreads a flood of tasks over many turns of the event loop, so that other
  * work runs in between. Owners take turns, so that no owner waits behind another's flood.
  */
-export class FairStart {
+export class FairTaskStarter {
   private readonly clock: Pick<Clock, 'elapsed'>;
   private readonly waiting = new Map<number, { tasks: (() => void)[]; at: number }>();
   private beganAt: number | undefined;

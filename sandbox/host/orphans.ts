@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
  * Records children on disk where the system does not end them with the server. The next start ends them. By then a pid
  * may belong to another process, so the record has the child's start time, too.
  */
-export interface Orphans {
+export interface OrphanProcesses {
   /** Records running children. Rejects when a record cannot be written. */
   note(pids: readonly number[]): Promise<void>;
   forget(pids: readonly number[]): void;
@@ -20,7 +20,11 @@ export interface Orphans {
 export type StartTime = (pid: number) => Promise<string | undefined>;
 
 /** Keeps one small file per child below `<dataDir>/children`. */
-export function createOrphans(dataDir: string, startTime: StartTime, kill: (pid: number) => void): Orphans {
+export function createOrphanProcesses(
+  dataDir: string,
+  startTime: StartTime,
+  kill: (pid: number) => void,
+): OrphanProcesses {
   const folder = join(dataDir, 'children');
   const record = (pid: number) => join(folder, String(pid));
   return {

@@ -6,13 +6,13 @@ import {
   type CallTask,
   type DriverData,
   type DriverMessage,
-  type FromDriver,
+  type FromDriverMessages,
   type HostMessage,
   MESSAGES_AT_ONCE,
   type ReportMessage,
-  type ToDriver,
+  type ToDriverMessages,
 } from '../protocol.ts';
-import { reportOf } from '../report-message.ts';
+import { decodeReportMessage } from '../report-message.ts';
 import type { Log } from './surroundings.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
@@ -65,7 +65,7 @@ const RESTART_LAST_MS = 5000;
 class DriverThread {
   readonly port: MessagePort;
   readonly #runs = new CallTable<PromiseWithResolvers<CallReport>>();
-  #outbox: ToDriver[number][] = [];
+  #outbox: ToDriverMessages[number][] = [];
 
   constructor(port: MessagePort) {
     this.port = port;
@@ -79,7 +79,7 @@ class DriverThread {
   }
 
   /** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
-  post(message: ToDriver[number]): void {
+  post(message: ToDriverMessages[number]): void {
     const waiting = this.#outbox.push(message);
     if (waiting >= MESSAGES_AT_ONCE) this.#flush();
     else if (waiting === 1) setImmediate(() => this.#flush());
@@ -87,7 +87,7 @@ class DriverThread {
 
   report(message: ReportMessage): void {
     const [call] = message;
-    this.#runs.get(call)?.resolve(reportOf(message));
+    this.#runs.get(call)?.resolve(decodeReportMessage(message));
     this.#runs.delete(call);
   }
 
@@ -99,7 +99,7 @@ class DriverThread {
 
   #flush(): void {
     if (this.#outbox.length === 0) return;
-    const messages: ToDriver = this.#outbox;
+    const messages: ToDriverMessages = this.#outbox;
     this.#outbox = [];
     this.port.postMessage(messages);
   }
@@ -168,7 +168,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     const { port, thread: id } = hello;
     const thread = new DriverThread(port);
     threads.set(id, thread);
-    port.on('message', (messages: FromDriver) => {
+    port.on('message', (messages: FromDriverMessages) => {
       for (const message of messages) {
         if (isReport(message)) thread.report(message);
         else events.message(id, message);
@@ -233,7 +233,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   return driverPool;
 }
 
-function isReport(message: FromDriver[number]): message is ReportMessage {
+function isReport(message: FromDriverMessages[number]): message is ReportMessage {
   return Array.isArray(message);
 }
 

@@ -43,9 +43,9 @@ export interface BackOff {
 }
 
 /** The call that ended a process: its API key and its request. */
-export interface Culprit {
+export interface CulpritCall {
   keyId: string;
-  /** See {@link fingerprintOf}. */
+  /** See {@link requestFingerprint}. */
   request: string;
 }
 
@@ -73,7 +73,7 @@ interface KeyStanding extends Standing {
 interface Case {
   reason: string;
   /** When processes were killed, the latest last, and by which call if that is known. */
-  kills: { at: number; by: Culprit | undefined }[];
+  kills: { at: number; by: CulpritCall | undefined }[];
   readonly whole: Standing;
   readonly keys: Map<string, KeyStanding>;
   readonly requests: Map<string, Standing>;
@@ -104,7 +104,7 @@ export class Quarantine {
   /**
    * Why a call is refused; undefined when it may run. On probation, a call that may run becomes the one call that its
    * key tries.
-   * @param request called only for a plugin that has lost a process lately, see {@link fingerprintOf}
+   * @param request called only for a plugin that has lost a process lately, see {@link requestFingerprint}
    */
   refusal(pluginId: string, keyId: string, request: () => string): BackOff | undefined {
     const known = this.cases.get(pluginId);
@@ -141,7 +141,7 @@ export class Quarantine {
    * Notes that a plugin's process was killed.
    * @param by the call that ended the process, when it is known
    */
-  killed(pluginId: string, reason: string, by?: Culprit): StartedBackOffs {
+  killed(pluginId: string, reason: string, by?: CulpritCall): StartedBackOffs {
     const now = this.clock.elapsed();
     const known = this.cases.get(pluginId) ?? newCase();
     this.cases.set(pluginId, known);
@@ -251,7 +251,7 @@ export interface FingerprintedRequest {
 }
 
 /** A hash of who asks for what. Headers are not part of it, because they differ each time. */
-export function fingerprintOf({ keyId, method, route, query, params }: FingerprintedRequest): string {
+export function requestFingerprint({ keyId, method, route, query, params }: FingerprintedRequest): string {
   return hash('sha256', JSON.stringify([keyId, method, route, query, params]));
 }
 

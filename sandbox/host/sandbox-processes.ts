@@ -1,4 +1,4 @@
-import type { Confinement, Death, DriverMessage, HostMessage, LoadFailure, PluginVersion } from '../protocol.ts';
+import type { ChildDeath, Confinement, DriverMessage, HostMessage, LoadFailure, PluginVersion } from '../protocol.ts';
 import type { Clock, Log } from './surroundings.ts';
 
 export interface SandboxProcessesDeps {
@@ -24,12 +24,12 @@ export interface SandboxProcessesEvents {
    */
   loaded(child: SandboxProcess, version: string, failure: LoadFailure | null): boolean;
   /** The child is being killed, or is dead. Called once, before the child's calls end. */
-  dying(child: SandboxProcess, death: Death): void;
+  dying(child: SandboxProcess, death: ChildDeath): void;
   /** The child is gone. `watched` is false when its driver thread ended: then nothing has killed the child yet. */
-  gone(child: SandboxProcess, closed: Closed, watched: boolean): void;
+  gone(child: SandboxProcess, closed: ProcessClosedMessage, watched: boolean): void;
 }
 
-export type Closed = Extract<DriverMessage, { type: 'closed' }>;
+export type ProcessClosedMessage = Extract<DriverMessage, { type: 'closed' }>;
 
 /** How long after a failed evaluation a module is loaded again, in ms. */
 const RELOAD_MS = 5000;
@@ -90,7 +90,7 @@ export class SandboxProcesses {
   best(version: PluginVersion): SandboxProcess | undefined {
     let best: SandboxProcess | undefined;
     for (const child of this.of(version.pluginId)) {
-      if (hasRoom(child, version) && (best === undefined || child.running < best.running)) best = child;
+      if (hasRoomForCall(child, version) && (best === undefined || child.running < best.running)) best = child;
     }
     return best;
   }
@@ -318,7 +318,7 @@ export class SandboxProcesses {
     else this.owned.set(child.pluginId, others);
   }
 
-  private remove(child: SandboxProcess, closed: Closed, watched: boolean): void {
+  private remove(child: SandboxProcess, closed: ProcessClosedMessage, watched: boolean): void {
     this.all.delete(child.id);
     this.disown(child);
     if (child.state === 'opening' && closed.cause !== 'closed') this.startFailed(closed);
@@ -328,14 +328,14 @@ export class SandboxProcesses {
     if (this.all.size === 0) this.emptied?.();
   }
 
-  private die(child: SandboxProcess, death: Death): void {
+  private die(child: SandboxProcess, death: ChildDeath): void {
     if (child.dying) return;
     child.dying = true;
     child.draining = true;
     this.events.dying(child, death);
   }
 
-  private startFailed({ detail, stderr }: Closed): void {
+  private startFailed({ detail, stderr }: ProcessClosedMessage): void {
     const pause = Math.min(RETRY_FIRST_MS * 2 ** this.failedStarts, RETRY_LAST_MS);
     this.failedStarts++;
     this.startFailure = [detail, stderr.trim().split('\n').at(-1)].filter(Boolean).join(': ');
@@ -409,7 +409,7 @@ const GROWTH = 1 / 6;
  * the growth of all isolates must stay well below the plugin's `process_mb`. A child without a call always may take
  * one: otherwise the plugin could never run.
  */
-export function hasRoom(child: SandboxProcess, version: PluginVersion): boolean {
+export function hasRoomForCall(child: SandboxProcess, version: PluginVersion): boolean {
   if (child.state !== 'owned' || child.draining || child.version !== version.version) return false;
   if (child.running === 0) return true;
   const newIsolates = Math.max(0, child.running + 1 - child.isolates);

@@ -3,8 +3,8 @@ import {
   type CallReport,
   type CallTask,
   type CapabilityReply,
+  type ChildDeath,
   type Confinement,
-  type Death,
   type DriverMessage,
   type HostMessage,
   type LoadFailure,
@@ -12,14 +12,14 @@ import {
   PROTOCOL_VERSION,
   type RequestMessage,
 } from '../protocol.ts';
-import { Admission } from './admission.ts';
+import { CallQueues } from './admission.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
 import { sandboxTexts } from './compiler/sandbox-texts.ts';
-import { FairStart } from './fair-start.ts';
-import { createOrphans, killProcess, type Orphans, systemStartTime } from './orphans.ts';
+import { FairTaskStarter } from './fair-start.ts';
+import { createOrphanProcesses, killProcess, type OrphanProcesses, systemStartTime } from './orphans.ts';
 import { createDriverPool, type DriverPool } from './pool.ts';
-import { type Closed, type SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
+import { type ProcessClosedMessage, type SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
 import type { Clock, Log } from './surroundings.ts';
 
 export interface SandboxOptions {
@@ -47,11 +47,11 @@ export interface SandboxEvents {
    */
   loaded(pluginId: string, version: string, failure: LoadFailure | null): boolean;
   /** A plugin's process is being killed, or is dead. Called once, before its calls end. */
-  dying(child: SandboxProcess, death: Death): void;
+  dying(child: SandboxProcess, death: ChildDeath): void;
   /** A plugin's process ended while it loaded a version; `ofItself`: the version is the cause. */
   lost(pluginId: string, version: string, ofItself: boolean): void;
   /** A process is gone that the host did not close. */
-  killed(child: SandboxProcess, closed: Closed): void;
+  killed(child: SandboxProcess, closed: ProcessClosedMessage): void;
 }
 
 /** What one process holds, as last metered; `pluginId` is empty for a spare. */
@@ -75,7 +75,7 @@ export interface SandboxStatus {
 /** Runs plugins' code in confined processes. Knows nothing of what the code is for. */
 export interface Sandbox {
   /** Decides which call runs where and when. */
-  readonly admission: Admission;
+  readonly admission: CallQueues;
   /**
    * Ends what an earlier host left behind, and starts the first thread and the spare process.
    * @param root the plugins folder, without symbolic links
@@ -105,9 +105,9 @@ const IDLE_MS = 60_000;
 /** Wires compiler, threads, processes and admission. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { log, clock, on, sandboxDir } = options;
-  const fairStart = new FairStart(clock);
-  const orphans: Orphans | undefined =
-    options.dataDir === undefined ? undefined : createOrphans(options.dataDir, systemStartTime, killProcess);
+  const fairStart = new FairTaskStarter(clock);
+  const orphans: OrphanProcesses | undefined =
+    options.dataDir === undefined ? undefined : createOrphanProcesses(options.dataDir, systemStartTime, killProcess);
   const stopping = new AbortController();
   let pool: DriverPool | undefined;
   let compiler: Compiler | undefined;
@@ -134,14 +134,14 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       gone,
     },
   );
-  const admission = new Admission(children, clock);
+  const admission = new CallQueues(children, clock);
 
   function spawned(child: SandboxProcess): void {
     if (children.confinement?.pdeathsig === true) return;
     orphans?.note(child.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
   }
 
-  function gone(child: SandboxProcess, closed: Closed, watched: boolean): void {
+  function gone(child: SandboxProcess, closed: ProcessClosedMessage, watched: boolean): void {
     if (!watched) for (const pid of child.pids) killProcess(pid);
     orphans?.forget(child.pids);
     // False when a call of the previous version was the culprit: the new version may have been written against it. Also
@@ -197,7 +197,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       admission.tick();
       children.tick();
     },
-    settled: (ms) => until(() => children.settled, ms),
+    settled: (ms) => waitUntil(() => children.settled, ms),
     status: () => ({
       threads: pool?.threads().length ?? 0,
       processes: children.size,
@@ -214,7 +214,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       closing = true;
       // No call needs a build any more. A build that hangs would delay the stop.
       await compiler?.close();
-      await Promise.race([children.closeAll(), until(() => children.size === 0, ms)]);
+      await Promise.race([children.closeAll(), waitUntil(() => children.size === 0, ms)]);
       for (const child of children.list()) for (const pid of child.pids) killProcess(pid);
       // The first thread may still be starting, which takes long on a busy machine: `pool` is not set then.
       stopping.abort();
@@ -225,7 +225,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 /** Resolves when the condition holds, or after `ms`. */
-export async function until(condition: () => boolean, ms: number): Promise<void> {
+export async function waitUntil(condition: () => boolean, ms: number): Promise<void> {
   const end = performance.now() + ms;
   while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -36,7 +36,7 @@ export interface HostFailure {
 }
 
 /** A failure with one of the sandbox's own codes, whose status the protocol fixes. */
-export function ended(code: EndCode, message: string, retryAfter?: number): HostFailure {
+export function endCodeFailure(code: EndCode, message: string, retryAfter?: number): HostFailure {
   const failure = { code, message, status: END_CODES[code].status };
   return retryAfter === undefined ? failure : { ...failure, retryAfter };
 }

@@ -2,7 +2,7 @@ import type { CallUsage } from '../protocol.ts';
 import type { Clock } from './surroundings.ts';
 
 /** The sums over some calls. */
-export interface Totals {
+export interface UsageTotals {
   calls: number;
   /** Guest code that ran, in milliseconds. */
   cpuMs: number;
@@ -12,7 +12,7 @@ export interface Totals {
 }
 
 /** The usage of a plugin's calls within the last hour, as far as it was counted. */
-export interface HourUsage extends Totals {
+export interface HourUsage extends UsageTotals {
   /** When the count began, in milliseconds since the epoch. */
   since: number;
   /** Calls by the way they ended. */
@@ -21,7 +21,7 @@ export interface HourUsage extends Totals {
   heapPeakBytes: number;
 }
 
-interface Minute extends Totals {
+interface Minute extends UsageTotals {
   minute: number;
   outcomes: Map<string, number>;
   heapPeakBytes: number;
@@ -31,7 +31,7 @@ interface Account {
   /** The last hour, oldest first; only minutes in which a call ended. */
   minutes: Minute[];
   /** Since the start, by outcome. */
-  totals: Map<string, Totals>;
+  totals: Map<string, UsageTotals>;
 }
 
 const MINUTE_MS = 60_000;
@@ -89,7 +89,7 @@ export class UsageLedger {
   }
 
   /** The usage since the start, for every plugin that was ever called. */
-  *totals(): Generator<{ pluginId: string; outcome: string } & Totals> {
+  *totals(): Generator<{ pluginId: string; outcome: string } & UsageTotals> {
     for (const [pluginId, { totals }] of this.#accounts) {
       for (const [outcome, sum] of totals) yield { pluginId, outcome, ...sum };
     }
@@ -120,6 +120,6 @@ export class UsageLedger {
   }
 }
 
-function none(): Totals {
+function none(): UsageTotals {
   return { calls: 0, cpuMs: 0, capabilityCalls: 0, bytesIn: 0, bytesOut: 0 };
 }

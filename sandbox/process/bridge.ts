@@ -1,9 +1,9 @@
 import type { HostFunction, HostOp, UrlParts, UrlQuestion } from '../guest/host-function.ts';
-import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
+import { type CallOutcome, FIXED_LIMITS, type Limits, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
-import { answerCryptoQuestion, type CryptoRoom } from './crypto/crypto-answer.ts';
-import type { JobQueue } from './crypto/jobs.ts';
+import { answerCryptoQuestion, type CryptoResources } from './crypto/crypto-answer.ts';
+import type { CryptoJobQueue } from './crypto/jobs.ts';
 import { CallJobs } from './crypto/jobs.ts';
 import { nodeCrypto } from './late-modules.ts';
 
@@ -60,11 +60,11 @@ class LogRoom {
  * where possible: the driver parses them, outside this process. Counts everything, so that a guest cannot make this
  * process or the driver do unbounded work. The driver counts again, as it does not trust this process.
  */
-export class Bridge {
+export class HostCallBridge {
   readonly #call: BridgedCall;
   readonly #channel: Channel;
   readonly #timers = new Map<number, NodeJS.Timeout>();
-  /** JSON text of the call's {@link Outcome}, or null while it has none. Later outcomes do not replace the first. */
+  /** JSON text of the call's {@link CallOutcome}, or null while it has none. Later outcomes do not replace the first. */
   #outcome: string | null = null;
   #open = true;
   #announced = false;
@@ -76,10 +76,10 @@ export class Bridge {
   readonly #logs = new LogRoom(FIXED_LIMITS.log_lines, FIXED_LIMITS.log_bytes);
   readonly #uncaught = new LogRoom(FIXED_LIMITS.uncaught_lines, FIXED_LIMITS.uncaught_bytes);
   #droppedLogs = 0;
-  readonly #room: CryptoRoom;
+  readonly #room: CryptoResources;
   readonly #jobs: CallJobs;
 
-  constructor(call: BridgedCall, channel: Channel, queue: JobQueue) {
+  constructor(call: BridgedCall, channel: Channel, queue: CryptoJobQueue) {
     this.#call = call;
     this.#channel = channel;
     this.#room = { ciphers: new OpenCiphers(), leftMs: () => call.leftMs() };
@@ -117,7 +117,7 @@ export class Bridge {
   }
 
   /** Ends the call from outside the guest, unless it has ended already. */
-  end(outcome: Outcome): void {
+  end(outcome: CallOutcome): void {
     this.#outcome ??= JSON.stringify(outcome);
   }
 
@@ -280,8 +280,8 @@ function counted(count: number, one: string, several = `${one}s`): string {
 /**
  * Answers the questions of an isolate outside calls: when the runtime boots and when a plugin's module is evaluated.
  */
-export function outsideCalls(): HostFunction {
-  const room: CryptoRoom = { ciphers: new OpenCiphers(), leftMs: () => OUTSIDE_MS };
+export function hostFunctionOutsideCalls(): HostFunction {
+  const room: CryptoResources = { ciphers: new OpenCiphers(), leftMs: () => OUTSIDE_MS };
   return (op, text) => {
     switch (op) {
       case 'request':
@@ -301,7 +301,7 @@ export function outsideCalls(): HostFunction {
   };
 }
 
-function answerAlways(op: HostOp, text: string, room: CryptoRoom): string {
+function answerAlways(op: HostOp, text: string, room: CryptoResources): string {
   switch (op) {
     case 'random':
       return randomText(Number(text));

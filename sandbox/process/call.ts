@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
-import { Bridge } from './bridge.ts';
+import { type CallOutcome, type Limits, type LogEntry, UP } from '../protocol.ts';
+import { HostCallBridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
-import type { JobQueue } from './crypto/jobs.ts';
-import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
-import { type Crowding, type Pace, processorMs, threadMs } from './stretch.ts';
+import type { CryptoJobQueue } from './crypto/jobs.ts';
+import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
+import { type CpuCrowding, type SlicePace, sliceCpuMs, threadCpuMs } from './stretch.ts';
 
 /** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;
@@ -17,13 +17,13 @@ const RETURNED = '{"kind":"returned",';
 /** The parts of the process that a call uses. */
 export interface CallSurroundings {
   /** How quick the plugin's stretches are. */
-  readonly pace: Pace;
+  readonly pace: SlicePace;
   /** How much wall time a stretch needs. */
-  readonly crowding: Crowding;
+  readonly crowding: CpuCrowding;
   /** Isolates alive in this process. */
   readonly isolates: number;
   /** The jobs of all calls of this process. */
-  readonly jobs: JobQueue;
+  readonly jobs: CryptoJobQueue;
   /** Called once, when the call has ended. `clean`: its isolate may serve another call. */
   onOver(clean: boolean): void;
 }
@@ -32,13 +32,13 @@ export interface CallSurroundings {
  * One running call in its own isolate. Each stretch of guest code is one entry. The driver gets a message before and
  * after it, and the slice limits its time. A call that has taken more processor time than it may is ended.
  */
-export class Call {
+export class IsolateCall {
   readonly id: number;
   readonly limits: Limits;
   readonly #isolate: GuestIsolate;
   readonly #channel: Channel;
   readonly #surroundings: CallSurroundings;
-  readonly #bridge: Bridge;
+  readonly #bridge: HostCallBridge;
   #cpuMs = 0;
   /** When the present stretch has to end on a machine that is not crowded, in milliseconds. */
   #endsAt = 0;
@@ -50,7 +50,7 @@ export class Call {
     this.#isolate = isolate;
     this.#channel = channel;
     this.#surroundings = surroundings;
-    this.#bridge = new Bridge(this, channel, surroundings.jobs);
+    this.#bridge = new HostCallBridge(this, channel, surroundings.jobs);
     isolate.attach((op, text) => this.#bridge.answer(op, text));
   }
 
@@ -107,12 +107,12 @@ export class Call {
     const mayTakeMs = this.limits.slice_ms * crowding.factor;
 
     this.#channel.enter(this.id, pace.quick);
-    const beganCpu = threadMs();
+    const beganCpu = threadCpuMs();
     const began = performance.now();
     this.#endsAt = began + this.limits.slice_ms;
     const escape = this.#isolate.enter(entry, argument, mayTakeMs);
     const spentMs = performance.now() - began;
-    this.#cpuMs += processorMs(spentMs, beganCpu);
+    this.#cpuMs += sliceCpuMs(spentMs, beganCpu);
     pace.took(spentMs);
     crowding.took(spentMs, beganCpu);
     if (escape === 'changed') {
@@ -132,7 +132,7 @@ export class Call {
   }
 
   /** Turns an escape into the call's end; no other code does. An outcome that the guest announced before stands. */
-  #endBy(escape: Escape): void {
+  #endBy(escape: SliceFailure): void {
     switch (escape.cause) {
       case 'time': {
         const outcome = sliceLimit(this.limits);
@@ -186,18 +186,18 @@ export class Call {
   }
 }
 
-function sliceLimit({ slice_ms }: Limits): Outcome & { kind: 'ended' } {
+function sliceLimit({ slice_ms }: Limits): CallOutcome & { kind: 'ended' } {
   const message = `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`;
   return { kind: 'ended', code: 'CPU_LIMIT', message };
 }
 
-function cpuLimit({ cpu_ms }: Limits): Outcome {
+function cpuLimit({ cpu_ms }: Limits): CallOutcome {
   const message = `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
   return { kind: 'ended', code: 'CPU_LIMIT', message };
 }
 
 /** The end of a call or of an evaluation that ran into the isolate's heap limit. */
-export function memoryLimit({ memory_mb }: Limits): Outcome {
+export function memoryLimit({ memory_mb }: Limits): CallOutcome {
   return {
     kind: 'ended',
     code: 'MEMORY_LIMIT',

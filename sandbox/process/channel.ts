@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { FRAME_HEADER_BYTES, FrameDecoder, type OnFrame, writeFrameHeader } from '../frames.ts';
+import { FRAME_HEADER_BYTES, FrameDecoder, type FrameListener, writeFrameHeader } from '../frames.ts';
 import { FIXED_LIMITS, JOURNAL_BYTES, JOURNAL_HEADER_BYTES, UP } from '../protocol.ts';
 import { nodeZlib } from './late-modules.ts';
 
@@ -25,7 +25,7 @@ export class Channel {
   #since = 0;
   /** Bytes that have left this process. */
   #sent = 0;
-  #journal: Journal | undefined;
+  #journal: JournalWriter | undefined;
   #inBatch = false;
 
   /** @param now milliseconds of a clock that never goes back */
@@ -36,11 +36,11 @@ export class Channel {
 
   /** Starts the journal {@link JOURNAL_FD} in the file `fd`. */
   keepJournal(fd: number): void {
-    this.#journal = new Journal(fd);
+    this.#journal = new JournalWriter(fd);
   }
 
   /** Passes every frame to `onFrame` and flushes after each batch. Calls `onClose` when the driver is gone. */
-  listen(onFrame: OnFrame, onClose: () => void): void {
+  listen(onFrame: FrameListener, onClose: () => void): void {
     const socket = new Socket({ fd: this.#fd, readable: true, writable: false });
     const decoder = new FrameDecoder(() => FIXED_LIMITS.down_frame_bytes, onFrame);
     socket.on('data', (chunk: Buffer) => {
@@ -118,7 +118,7 @@ export class Channel {
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** Notes frames that were collected for the channel and have not left yet, see {@link JOURNAL_FD}. */
-export class Journal {
+export class JournalWriter {
   readonly #fd: number;
   readonly #record = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
   #noted = 0;

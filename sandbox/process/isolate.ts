@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { mentionedNames } from '../language-names.ts';
+import { findLanguageNames } from '../language-names.ts';
 import {
   DEFAULT_LIMITS,
-  evaluationMs,
+  evaluationLimitMs,
   FIXED_LIMITS,
-  LAZY_MODULE,
+  LAZY_MODULE_MARKER,
   type LoadFailure,
   type PluginVersion,
 } from '../protocol.ts';
@@ -14,7 +14,7 @@ import {
 /**
  * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.
  */
-export type Escape =
+export type SliceFailure =
   /** `stack`: the plugin's frames at the moment at which its time was over; empty when none is known. */
   { cause: 'time'; stack: string } | { cause: 'memory' } | { cause: 'thrown'; text: string };
 
@@ -23,7 +23,7 @@ export type CallEntry = 'invoke' | 'reply' | 'fire';
 
 /** Thrown when the plugin's module did not evaluate in a new isolate. */
 export class EvaluationError extends Error {
-  readonly escape: Escape | { cause: 'failed'; failure: LoadFailure };
+  readonly escape: SliceFailure | { cause: 'failed'; failure: LoadFailure };
 
   constructor(escape: EvaluationError['escape']) {
     super('the module could not be evaluated');
@@ -56,7 +56,7 @@ class CachedScript {
   constructor(code: string, filename: string) {
     this.#code = code;
     this.#filename = filename;
-    this.mentioned = mentionedNames(code);
+    this.mentioned = findLanguageNames(code);
   }
 
   compile(isolate: ivm.Isolate): ivm.Script {
@@ -108,7 +108,7 @@ export class GuestRuntime {
    * LAZY_MODULE}
    */
   constructor(text: string) {
-    const [script = '', ...lazyModules] = inLatin1(text).split(LAZY_MODULE);
+    const [script = '', ...lazyModules] = inLatin1(text).split(LAZY_MODULE_MARKER);
     this.script = new CachedScript(script, 'isolayer');
     this.lazyModules = new Map(
       lazyModules.map((module) => {
@@ -193,7 +193,7 @@ export class GuestIsolate {
     this.#answer = outsideCalls;
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(MIN_MEMORY_MB, version.limits.memory_mb) });
 
-    const mayTakeMs = evaluationMs(version.limits);
+    const mayTakeMs = evaluationLimitMs(version.limits);
     const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
     const setup: GuestSetup = {
       env: version.env,
@@ -259,7 +259,7 @@ export class GuestIsolate {
    * @returns null when the code returned by itself; `changed` when nothing ran, because an earlier call left something
    * behind
    */
-  enter(entry: CallEntry, argument: string | number, limitMs: number): Escape | 'changed' | null {
+  enter(entry: CallEntry, argument: string | number, limitMs: number): SliceFailure | 'changed' | null {
     try {
       const timeout = Math.max(1, Math.ceil(limitMs));
       if (this.#entries[entry].applySync(undefined, [argument], { timeout }) !== false) return null;
@@ -333,7 +333,7 @@ export class GuestIsolate {
     return null;
   }
 
-  #escapeOf(error: unknown): Escape {
+  #escapeOf(error: unknown): SliceFailure {
     this.sound = false;
     // A guest may throw an error with the same text as isolated-vm's. It can only lie about its own end.
     if (this.#isolate.isDisposed) return { cause: 'memory' };

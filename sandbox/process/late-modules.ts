@@ -19,7 +19,7 @@ export const nodeCrypto = late(() => getBuiltinModule('node:crypto'));
 export const nodeZlib = late(() => getBuiltinModule('node:zlib'));
 
 /** Loads all of these modules, so that no call has to wait for it. */
-export function loadLateModules(): void {
+export function loadNodeBuiltins(): void {
   nodeCrypto();
   nodeZlib();
 }

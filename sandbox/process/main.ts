@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
 import { closeInherited, confine, missingRestriction } from './confine.ts';
-import { loadLateModules } from './late-modules.ts';
+import { loadNodeBuiltins } from './late-modules.ts';
 import { PluginProcess } from './plugin-process.ts';
 
 /** The descriptor on which the driver speaks. */
@@ -36,4 +36,4 @@ process.setUncaughtExceptionCaptureCallback((error) => {
 const channel = new Channel(CHANNEL_FD);
 const plugin = new PluginProcess(channel, process.version);
 channel.listen((kind, call, text) => plugin.receive(kind, call, text), die);
-setTimeout(loadLateModules, LATE_MS);
+setTimeout(loadNodeBuiltins, LATE_MS);

@@ -2,25 +2,25 @@ import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
 import {
   type BootMessage,
+  type CallOutcome,
   DOWN,
   type DoneMessage,
-  evaluationMs,
+  evaluationLimitMs,
   JOURNAL_FD,
   type LoadedMessage,
   type LoadFailure,
-  type Outcome,
   type PluginVersion,
   PROTOCOL_VERSION,
   type ReadyMessage,
   UP,
 } from '../protocol.ts';
-import { outsideCalls } from './bridge.ts';
-import { Call, memoryLimit } from './call.ts';
+import { hostFunctionOutsideCalls } from './bridge.ts';
+import { IsolateCall, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
-import { JobQueue } from './crypto/jobs.ts';
+import { CryptoJobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolatePool } from './isolate-pool.ts';
-import { Crowding, Pace, threadMs } from './stretch.ts';
+import { CpuCrowding, SlicePace, threadCpuMs } from './stretch.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
@@ -38,10 +38,10 @@ interface WaitingCall {
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
-  readonly #calls = new CallTable<Call>();
-  readonly #pace = new Pace();
-  readonly #crowding = new Crowding();
-  readonly #jobs = new JobQueue();
+  readonly #calls = new CallTable<IsolateCall>();
+  readonly #pace = new SlicePace();
+  readonly #crowding = new CpuCrowding();
+  readonly #jobs = new CryptoJobQueue();
   /** The current version and the one before it, which may still get its last calls. */
   #pools: IsolatePool[] = [];
   #runtime: GuestRuntime | undefined;
@@ -149,7 +149,7 @@ export class PluginProcess {
     } catch (error) {
       return this.#refuse(id, failureOf(error, pool.version));
     }
-    const call = new Call(id, pool.version.limits, isolate, this.#channel, {
+    const call = new IsolateCall(id, pool.version.limits, isolate, this.#channel, {
       pace: this.#pace,
       crowding: this.#crowding,
       isolates: this.#isolates(),
@@ -184,10 +184,10 @@ export class PluginProcess {
   /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
   #createIsolate(program: GuestProgram): GuestIsolate {
     this.#channel.enter(NO_CALL);
-    const beganOwn = threadMs();
+    const beganOwn = threadCpuMs();
     const began = performance.now();
     try {
-      return program.createIsolate(outsideCalls());
+      return program.createIsolate(hostFunctionOutsideCalls());
     } finally {
       this.#crowding.took(performance.now() - began, beganOwn);
       this.#channel.send(UP.LEAVE, NO_CALL, '');
@@ -243,7 +243,7 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
   switch (escape.cause) {
     case 'time': {
       const [frame] = escape.stack.split('\n', 1);
-      const message = `${filename} took more than ${evaluationMs(limits)} ms to load${frame === '' ? '' : `\n${frame}`}`;
+      const message = `${filename} took more than ${evaluationLimitMs(limits)} ms to load${frame === '' ? '' : `\n${frame}`}`;
       return { outcome: { kind: 'ended', code: 'CPU_LIMIT', message }, report: '' };
     }
     case 'memory':
@@ -253,7 +253,7 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
     case 'thrown': {
       // An unhandled rejection: only its text comes out of the isolate.
       const message = `Unhandled rejection: ${escape.text}`;
-      const outcome: Outcome = { kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500, details: '{}' };
+      const outcome: CallOutcome = { kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500, details: '{}' };
       return { outcome: failedToLoad({ outcome, report: message }, filename), report: message };
     }
     default:
@@ -264,7 +264,7 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFai
 /**
  * Adds the file and, if the report has a stack, the first frame in it. The host maps the frame to the author's files.
  */
-function failedToLoad({ outcome, report }: LoadFailure, filename: string): Outcome {
+function failedToLoad({ outcome, report }: LoadFailure, filename: string): CallOutcome {
   if (outcome.kind !== 'threw' || report === '') return outcome;
   const frame = report.split('\n').find((line) => /^\s+at /.test(line) && line.includes(`${filename}:`));
   const [said = ''] = outcome.message.split('\n    at ', 1);

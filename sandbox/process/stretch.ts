@@ -12,7 +12,7 @@ const HOLDS_MS = 10_000;
  * thread's own time, over the start of the process and its latest stretches. It is a guess, so the child alone goes by
  * it: the driver allows every stretch the most.
  */
-export class Crowding {
+export class CpuCrowding {
   #wallMs: number;
   #threadMs: number;
   #measuredAt: number;
@@ -20,10 +20,10 @@ export class Crowding {
 
   /**
    * @param wallMs wall time of the process so far
-   * @param ownMs {@link threadMs} so far
+   * @param ownMs {@link threadCpuMs} so far
    * @param now milliseconds of a monotonic clock
    */
-  constructor(wallMs = performance.now(), ownMs = threadMs(), now = () => performance.now()) {
+  constructor(wallMs = performance.now(), ownMs = threadCpuMs(), now = () => performance.now()) {
     this.#now = now;
     this.#measuredAt = now();
     this.#wallMs = wallMs;
@@ -39,13 +39,13 @@ export class Crowding {
   /**
    * Counts a stretch. A short one tells nothing: others seldom come between.
    * @param wallMs wall time of the stretch
-   * @param beganMs {@link threadMs} before the stretch
+   * @param beganMs {@link threadCpuMs} before the stretch
    */
   took(wallMs: number, beganMs: number): void {
     if (wallMs <= TICK_MS) return;
     this.#measuredAt = this.#now();
     this.#wallMs += wallMs;
-    this.#threadMs += threadMs() - beganMs;
+    this.#threadMs += threadCpuMs() - beganMs;
     if (this.#wallMs <= REMEMBERED_MS) return;
     this.#threadMs *= REMEMBERED_MS / this.#wallMs;
     this.#wallMs = REMEMBERED_MS;
@@ -58,7 +58,7 @@ const { threadCpuUsage } = process;
 const TICK_MS = 10;
 
 /** Processor time of this thread so far, in milliseconds. */
-export function threadMs(): number {
+export function threadCpuMs(): number {
   const { user, system } = threadCpuUsage();
   return (user + system) / 1000;
 }
@@ -67,10 +67,10 @@ export function threadMs(): number {
  * Processor time of a stretch in milliseconds, never too low. A short stretch is measured by wall time alone. On a busy
  * machine, wall time also counts the time of other processes, so a longer stretch is limited by the thread's own time.
  * @param wallMs wall time of the stretch
- * @param beganMs {@link threadMs} before the stretch
+ * @param beganMs {@link threadCpuMs} before the stretch
  */
-export function processorMs(wallMs: number, beganMs: number): number {
-  return wallMs <= TICK_MS ? wallMs : Math.min(wallMs, threadMs() - beganMs + TICK_MS);
+export function sliceCpuMs(wallMs: number, beganMs: number): number {
+  return wallMs <= TICK_MS ? wallMs : Math.min(wallMs, threadCpuMs() - beganMs + TICK_MS);
 }
 
 /** A plugin counts as quick while its stretches take less than this, in milliseconds. */
@@ -79,7 +79,7 @@ const QUICK_MS = 0.5;
 const MEMORY = 0.9;
 
 /** How quick a plugin's stretches of guest code have been lately. */
-export class Pace {
+export class SlicePace {
   #ms = Number.POSITIVE_INFINITY;
 
   get quick(): boolean {

@@ -16,9 +16,9 @@ import { createPluginHttp } from '../egress/fetch/plugin-http.ts';
 import { createMarketHttp } from '../egress/market-client.ts';
 import type { RpcSettings } from '../egress/rpc/json-rpc.ts';
 import { createRpcHttp } from '../egress/rpc/rpc-http.ts';
-import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
+import { createMachineIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createWebhookClient } from '../egress/webhook-client.ts';
-import type { Checkpoint } from '../engine/lane/lane-step.ts';
+import type { CrashPoint } from '../engine/lane/lane-step.ts';
 import { Retention } from '../engine/retention.ts';
 import { RollbackDetector } from '../engine/rollback-detector.ts';
 import { createEngine } from '../engine/scheduler.ts';
@@ -41,13 +41,13 @@ import { createServices } from '../services/create-services.ts';
 import { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
 import { createTransactionEvents } from '../services/transaction-events.ts';
-import { openApiKey } from '../settings/api-key.ts';
+import { openMasterApiKey } from '../settings/api-key.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { declaredUrls, LiveSettings } from '../settings/reconcile/live-settings.ts';
 import { type OpenedSettings, openSettings } from '../settings/reconcile/open-settings.ts';
-import { keyFaults, WaitingRelayers } from '../settings/reconcile/relayer-addresses.ts';
+import { createKeyFaultCheck, WaitingRelayers } from '../settings/reconcile/relayer-addresses.ts';
 import { createSecretResolver } from '../settings/secrets.ts';
-import { type ConfigurationFiles, digestsOf, watchConfiguration } from '../settings/watch.ts';
+import { type ConfigurationFiles, digestFiles, watchConfiguration } from '../settings/watch.ts';
 import { KeyWorker } from '../signers/keys/key-worker.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { KeyHolder, SignerTools } from '../signers/signer.ts';
@@ -55,9 +55,9 @@ import { openStore } from '../store/open.ts';
 import { createSealer, loadSealingKey } from '../store/sealing.ts';
 import { openFolderMemory } from '../store/sqlite/folder-memory.ts';
 import { lockDataDir } from '../store/sqlite/lock.ts';
-import { freeBytes, healthChecks, openFiles } from './health.ts';
+import { freeDiskBytes, healthChecks, openFiles } from './health.ts';
 import { countEndpointNews, meteredStore, rpcCallCounter, sampleAtScrape } from './metrics.ts';
-import { Deadline, Teardown } from './teardown.ts';
+import { ShutdownDeadline, Teardown } from './teardown.ts';
 
 /** The parts that a service is built from. */
 export interface ServiceParts {
@@ -74,7 +74,7 @@ export interface ServiceParts {
   /** Holds the signing keys. Set it to use another keeper than the key thread. */
   keyHolder?: KeyHolder;
   /** Called at each step of a transaction's life. Tests use it to end the process at a given step. */
-  onCheckpoint?: ((step: Checkpoint) => void) | undefined;
+  onCheckpoint?: ((step: CrashPoint) => void) | undefined;
   /** The engine's timing; absent: the default. */
   timing?: EngineTiming | undefined;
 }
@@ -126,7 +126,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
   const { stop, log } = parts;
   stop?.throwIfAborted();
   const teardown = new Teardown();
-  const deadline = new Deadline();
+  const deadline = new ShutdownDeadline();
   const cutShort = () => deadline.within(LAST_WRITES_OF_START_MS);
   stop?.addEventListener('abort', cutShort);
   try {
@@ -151,15 +151,15 @@ interface Build extends ServiceParts {
   dataDir: string;
   metrics: ServiceMetrics;
   teardown: Teardown;
-  deadline: Deadline;
+  deadline: ShutdownDeadline;
   newId(): string;
 }
 
-async function build(parts: ServiceParts, teardown: Teardown, deadline: Deadline): Promise<Service> {
+async function build(parts: ServiceParts, teardown: Teardown, deadline: ShutdownDeadline): Promise<Service> {
   const { configuration, chains, log, stop } = parts;
   const { environment } = configuration;
   const files = configurationFiles(environment);
-  const since = await digestsOf(files);
+  const since = await digestFiles(files);
   const live = new LiveSettings(configuration);
   const dataDir = resolve(environment.DATA_DIR);
   const newId = () => orderedId(randomUUID(), clock.now());
@@ -168,7 +168,7 @@ async function build(parts: ServiceParts, teardown: Teardown, deadline: Deadline
   const lock = lockDataDir(dataDir);
   teardown.defer('lock of the data folder', () => lock.release());
   const pluginHost = openPluginHost(built, live);
-  const apiKey = await openApiKey(environment.API_KEY, dataDir);
+  const apiKey = await openMasterApiKey(environment.API_KEY, dataDir);
   const storage = await openStorage(built);
   const { store } = storage;
   const signing = openSigning(built);
@@ -266,7 +266,7 @@ type Signing = ReturnType<typeof openSigning>;
 function openSigning({ configuration, log, metrics, teardown, ...parts }: Build) {
   const signerHttp = createSignerHttp();
   const clientHttp = createSignerHttp('made by a client');
-  const identity = createIdentityHttp();
+  const identity = createMachineIdentityHttp();
   teardown.defer('connections of signers', () =>
     Promise.all([signerHttp, clientHttp, identity].map((client) => client.close())),
   );
@@ -369,7 +369,7 @@ function createDriving(
     metrics,
     random: Math.random,
     newId,
-    keyFault: keyFaults({ chains, signers }),
+    keyFault: createKeyFaultCheck({ chains, signers }),
   });
   teardown.defer('engine', () => engine.close());
   const retention = new Retention({
@@ -390,7 +390,7 @@ interface ServingParts {
   clients: Clients;
   driving: Driving;
   pluginHost: PluginHost;
-  apiKey: Awaited<ReturnType<typeof openApiKey>>;
+  apiKey: Awaited<ReturnType<typeof openMasterApiKey>>;
 }
 
 /** The services, the plugin host on top of them, and the HTTP server, which does not listen yet. */
@@ -479,7 +479,7 @@ function healthOf({ dataDir }: Build, { storage: { store }, clients, driving, pl
     writeFailure: () => store.writeFailure(),
     oldestWriteMs: () => store.oldestWriteMs(),
     openFiles,
-    freeBytes: () => freeBytes(dataDir),
+    freeBytes: () => freeDiskBytes(dataDir),
   });
   return createHealth(checks, clock);
 }

@@ -127,7 +127,7 @@ export async function openFiles(): Promise<{ count: number; limit: number } | un
 }
 
 /** The free space of a folder's disk, in bytes. */
-export async function freeBytes(dataDir: string): Promise<number> {
+export async function freeDiskBytes(dataDir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dataDir);
   return bavail * bsize;
 }

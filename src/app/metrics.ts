@@ -191,7 +191,7 @@ async function answers(store: Pick<Store, 'now'>): Promise<boolean> {
  * The outcome of a write: it is on disk (`kept`), its body threw or its lease was lost (`undone`), or the store could
  * not write it (`failed`).
  */
-export type WriteOutcome = 'kept' | 'undone' | 'failed';
+export type StoreWriteOutcome = 'kept' | 'undone' | 'failed';
 
 /** A store whose writes are counted. */
 export interface MeteredStore extends Store {
@@ -210,7 +210,7 @@ export function meteredStore(store: Store, metrics: Metrics, clock: Pick<Clock, 
     const began = clock.elapsed();
     const entry = { began };
     underWay.add(entry);
-    let outcome: WriteOutcome = 'kept';
+    let outcome: StoreWriteOutcome = 'kept';
     let failure: string | undefined;
     try {
       return await write();

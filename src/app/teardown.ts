@@ -1,4 +1,4 @@
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 
 /** The default time limit of a step. */
 const STEP_MS = 5000;
@@ -50,11 +50,11 @@ async function within({ run, limitMs }: Step): Promise<void> {
     await run();
     return true;
   })();
-  if ((await inTime(limitMs, closing)) === undefined) throw new Error(`not closed within ${limitMs} ms`);
+  if ((await withTimeout(limitMs, closing)) === undefined) throw new Error(`not closed within ${limitMs} ms`);
 }
 
 /** A deadline after which unanswered operations are aborted. There is none until {@link within} sets it. */
-export class Deadline {
+export class ShutdownDeadline {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #at = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { Json } from '../domain/json/json.ts';
-import { type ParseAnswer, type ReadOne, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
+import { type ParseAnswer, type ReadFromEndpoint, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
 import { answersInTime } from './quorum.ts';
 
 /*
@@ -10,7 +10,7 @@ import { answersInTime } from './quorum.ts';
  */
 
 /** A figure that is only advice, and how a node is asked for it. */
-export interface Advice<T> {
+export interface OptionalFigure<T> {
   method: string;
   params: Json;
   /** Throws on what it cannot read. */
@@ -27,13 +27,13 @@ const ADVICE_MS = 3_000;
  * does not tell it, and the first answer counts. Undefined for whatever keeps a node from answering: no such method, a
  * refusal, nonsense, silence.
  */
-export async function figureOrNothing<T>(
-  read: ReadOne,
-  { method, params, parse, cost }: Advice<T>,
+export async function askOptionalFigure<T>(
+  read: ReadFromEndpoint,
+  { method, params, parse, cost }: OptionalFigure<T>,
   others?: Pick<RpcClient, 'onOthers'>,
 ): Promise<T | undefined> {
-  const ask = (one: ReadOne) => one(method, params, parse, { advice: cost });
-  const answer = await inTime(ADVICE_MS, ask(read).catch(nothing));
+  const ask = (one: ReadFromEndpoint) => one(method, params, parse, { advice: cost });
+  const answer = await withTimeout(ADVICE_MS, ask(read).catch(nothing));
   if (answer !== undefined || others === undefined) return answer;
   const [other] = await answersInTime(others.onOthers(read, ask), { withinMs: ADVICE_MS, isEnough: () => true });
   return other;

@@ -23,26 +23,26 @@ export interface ChainClient {
   /** The shortest pause between two looks at a transaction of this network, in milliseconds. Absent: the family's. */
   lookMs?: number;
   /** The latest height and block time, from one node that serves the chain. Both stand still while no block is made. */
-  moment(identity: string): Promise<ChainMoment>;
+  moment(identity: string): Promise<ChainHead>;
   /**
    * The balance in the smallest unit, from one endpoint. With an `identity`, only nodes that serve that chain are
    * asked. With a `least`, a lower balance or a failure makes it ask all endpoints, as `quorum.ts` says: one endpoint
    * that lags or lies does not make an account look poor.
    */
-  balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
+  balance(address: string, asked?: BalanceQuery): Promise<bigint>;
   /**
    * Messages about things that the account's policies name and the chain lacks. Each message says what to do. Empty:
    * the chain has them all. Absent in a family whose policies name nothing on the chain.
    * @param onRisk takes a message about something that is there, and that the operator should know of
    */
-  policyFaults?(account: Account, onRisk?: (risk: string) => void): Promise<readonly string[]>;
+  policyFaults?(account: RelayerAccount, onRisk?: (risk: string) => void): Promise<readonly string[]>;
   /**
    * Runs the checks that need the network before a request is accepted. Absent: there are none.
    * @throws AppError `INVALID_REQUEST`
    */
-  screen?(parsed: ParsedRequest, account: Account): Promise<void>;
+  screen?(parsed: ParsedRequest, account: RelayerAccount): Promise<void>;
   /** Prices a pending transaction and runs the checks that need the network. Takes no anchor and has no effect. */
-  prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
+  prepare(transaction: Transaction, account: RelayerAccount, lane: LaneCommitments): Promise<TransactionPreparation>;
   /** Assembles and signs one attempt of a prepared transaction. */
   sign(transaction: Transaction, fields: JsonObject, anchor: Anchor, signer: Signer): Promise<SignedBytes>;
   /**
@@ -55,21 +55,21 @@ export interface ChainClient {
    * entry, in order.
    * @throws AppError `PROVIDER_FAILED` when nothing can be said of any entry
    */
-  observe(entries: readonly ObservedEntry[]): Promise<Observation[]>;
+  observe(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]>;
   /** Passes one JSON-RPC call through. The answer has the reference's error codes and never the endpoint's address. */
   rpc(body: unknown): Promise<RpcOutcome>;
   /** For accounts whose transactions are numbered. */
-  readonly sequences?: Sequences;
+  readonly sequences?: AccountSequences;
   /** For families in which one attempt can take the place of another. */
-  readonly replacement?: Replacement;
+  readonly replacement?: AttemptReplacement;
   /** What accounts did on the chain, for a store that may have been put back. Absent: it cannot be looked through. */
   readonly accountHistory?: AccountHistory;
   /** Signs a transaction without sending it. Body and answer have the form of the sign-transaction endpoint. */
-  signTransaction?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  signTransaction?(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject>;
   /** The JSON-RPC methods that the family answers itself, by name. They are not passed through to a node. */
-  readonly methods?: ReadonlyMap<string, OwnMethod>;
+  readonly methods?: ReadonlyMap<string, LocalRpcMethod>;
   /** The requests that swap the account's tokens for the coin now, one for each token. */
-  swaps?(account: Account): Promise<ParsedRequest[]>;
+  swaps?(account: RelayerAccount): Promise<ParsedRequest[]>;
   /** For families whose users can pay for what a relayer sends. */
   readonly sponsorship?: Sponsorship;
 }
@@ -80,9 +80,9 @@ export interface ChainClient {
  */
 export interface Sponsorship {
   /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED` */
-  quote(body: unknown, account: Account): Promise<WireObject>;
+  quote(body: unknown, account: RelayerAccount): Promise<WireObject>;
   /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`, `SIGNER_FAILED` */
-  build(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  build(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject>;
 }
 
 /**
@@ -94,9 +94,9 @@ export interface AccountHistory {
    * A text for what a transaction does, without fees, sequence and time bounds. Two transactions with equal texts have
    * the same effect. Null when it cannot have its effect twice, however often it is sent.
    */
-  contentOf(transaction: Transaction, account: Account): string | null;
+  contentOf(transaction: Transaction, account: RelayerAccount): string | null;
   /** Looks through the blocks of one chain. May take long. */
-  look(question: HistoryQuestion): Promise<HistoryAnswer>;
+  look(question: AccountHistoryQuery): Promise<AccountHistoryAnswer>;
   /**
    * How many blocks later bytes that were sent before may still get into a block without being in conflict with what is
    * signed now. Absent: all transactions of an account are in conflict by their sequences.
@@ -104,8 +104,8 @@ export interface AccountHistory {
   landsWithinBlocks?: bigint;
 }
 
-export interface HistoryQuestion {
-  account: Account;
+export interface AccountHistoryQuery {
+  account: RelayerAccount;
   /** The chain of the account's lane. */
   identity: string;
   /** No transaction from before this moment matters, by the store's clock. */
@@ -123,7 +123,7 @@ export interface HistoryQuestion {
  * `complete`: `found` are all transactions that the question is about. `waiting`: some are not in a block yet, or an
  * endpoint lags; ask again soon. `unproved`: the endpoints cannot show all.
  */
-export type HistoryAnswer = { found: readonly PastTransaction[] } & (
+export type AccountHistoryAnswer = { found: readonly PastTransaction[] } & (
   | { kind: 'complete' }
   | { kind: 'waiting' | 'unproved'; reason: string }
 );
@@ -136,7 +136,7 @@ export interface PastTransaction extends SignedBytes {
 }
 
 /** How the account's transactions are numbered. */
-export interface Sequences {
+export interface AccountSequences {
   /**
    * The sequence that the next transaction of the account needs. Transactions that wait in the node's pool are counted.
    * @param identity only nodes that serve this chain are asked
@@ -146,50 +146,50 @@ export interface Sequences {
    */
   next(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
   /** A request that uses up one sequence of the account and does nothing else. */
-  noopRequest(account: Account): JsonObject;
+  noopRequest(account: RelayerAccount): JsonObject;
 }
 
 /**
  * Replaces earlier attempts of a transaction by a new one. `can` tells for each transaction whether that is possible.
  */
-export interface Replacement {
-  can(entry: ObservedEntry, purpose: NewAttempt['purpose']): boolean;
+export interface AttemptReplacement {
+  can(entry: ObservedTransaction, purpose: ReplacementSpec['purpose']): boolean;
   /**
    * Prices one more attempt of a transaction under its anchor, high enough that nodes replace every earlier attempt by
    * it. Has no effect. If a bump is refused, no attempt can get into the chain any more.
    * @param lane includes the transaction's own cost
    */
-  prepare(entry: ObservedEntry, wanted: NewAttempt, lane: LaneFigures): Promise<AttemptPreparation>;
+  prepare(entry: ObservedTransaction, wanted: ReplacementSpec, lane: LaneCommitments): Promise<ReplacementPreparation>;
   /**
    * Checks, without asking the network, a request that is to replace a signed transaction. Absent in a family in which
    * a client's further request never does that.
    * @param attempts those signed so far; none while the transaction waits
    * @throws AppError `INVALID_REQUEST` with the reference's text
    */
-  check?(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
+  check?(request: JsonObject, attempts: readonly Attempt[], account: RelayerAccount): void;
   /** How long the network may be silent about the latest attempt before a dearer one is signed, in milliseconds. */
-  patienceMs(entry: ObservedEntry): number;
+  patienceMs(entry: ObservedTransaction): number;
 }
 
 /** The latest block of a chain, as one node knows it. */
-export interface ChainMoment {
+export interface ChainHead {
   height: bigint;
   /** When the latest block was made, by the chain's own clock. */
   at: Timestamp;
 }
 
-export interface BalanceQuestion {
+export interface BalanceQuery {
   identity?: string | undefined;
   least?: bigint | undefined;
 }
 
 /** The sums that a lane has under way. They keep a balance from being promised twice. */
-export interface LaneFigures {
+export interface LaneCommitments {
   /** Sum of {@link ReadyPreparation.cost} of the lane's transactions that are not yet in a block. */
   committed: bigint;
 }
 
-export type Preparation =
+export type TransactionPreparation =
   | ReadyPreparation
   | RefusedPreparation
   | ParkedPreparation
@@ -205,7 +205,7 @@ export interface RefusedPreparation {
 }
 
 /** Why one more attempt of a transaction is signed under the anchor that it has. */
-export type NewAttempt =
+export type ReplacementSpec =
   /**
    * Repeats the latest attempt at a higher price, within the policy's cap. If that attempt does nothing, a further
    * `noop` is asked for instead. `refusal`: what every node said of the latest attempt that they did not take. The new
@@ -220,7 +220,7 @@ export type NewAttempt =
    */
   | { purpose: 'noop'; refusal?: string; isRefused?: boolean };
 
-export type AttemptPreparation =
+export type ReplacementPreparation =
   | (ReadyPreparation & { request: JsonObject })
   | { kind: 'refused'; reason: string }
   /**
@@ -288,14 +288,14 @@ type BroadcastVerdict =
    */
   | { kind: 'unknown'; reason: string; isClear?: boolean };
 
-export interface ObservedEntry {
+export interface ObservedTransaction {
   transaction: Transaction;
   /** By ordinal. */
   attempts: readonly Attempt[];
-  account: Account;
+  account: RelayerAccount;
 }
 
-export type Observation =
+export type TransactionObservation =
   /**
    * No attempt is known to be in a block, and one still can get there. `reason` is set if the anchor is used, or its time
    * is over, and the endpoints cannot prove how the attempts ended. Then only another endpoint, or time, can tell.
@@ -324,7 +324,7 @@ export type Observation =
   | { kind: 'dead'; anchor: 'used' | 'free'; reason: string };
 
 /** The account that a lane sends from and the policy of the relayer that asked. */
-export interface Account {
+export interface RelayerAccount {
   address: string;
   policies: JsonObject;
   /** The identity of the chain that the network is pinned to. Absent: unknown. */
@@ -352,22 +352,26 @@ export interface ParsedRequest
  * A JSON-RPC method that a family answers itself instead of a node. Every method throws `INVALID_REQUEST` for malformed
  * parameters, and {@link OwnRefusal} for a refusal that the answer shows to the caller.
  */
-export type OwnMethod =
+export type LocalRpcMethod =
   /** Only answers: it signs and sends nothing. */
-  | { kind: 'answer'; run(params: Json, account: Account): Promise<WireObject> }
+  | { kind: 'answer'; run(params: Json, account: RelayerAccount): Promise<WireObject> }
   /** Returns signed bytes. Anyone who has them can send them. */
-  | { kind: 'sign'; event?: WebhookEventName; run(params: Json, account: Account, signer: Signer): Promise<WireObject> }
-  | SendingMethod;
+  | {
+      kind: 'sign';
+      event?: WebhookEventName;
+      run(params: Json, account: RelayerAccount, signer: Signer): Promise<WireObject>;
+    }
+  | LocalSendMethod;
 
 /** Sends as the send endpoint does, and answers once there is a signature. */
-export interface SendingMethod {
+export interface LocalSendMethod {
   kind: 'send';
   /** The webhook event for the method's answer, as for a method that signs. Absent: no event. */
   event?: WebhookEventName;
   /** The body of the send request. */
   body(params: Json): JsonObject;
   /** Refuses at once what the lane would refuse, before anything is accepted. */
-  check(body: JsonObject, account: Account): Promise<void>;
+  check(body: JsonObject, account: RelayerAccount): Promise<void>;
   /** Makes the answer from the transaction's view, once the transaction has a signature or has ended. */
   answer(view: WireObject): WireObject;
   /**

@@ -4,14 +4,14 @@ import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
-import type { SpendingForms, Spent } from '../domain/transaction/spending.ts';
+import type { ActualSpend, SpendingForms } from '../domain/transaction/spending.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
 import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
-import type { Account, ChainClient, ParsedRequest } from './chain-client.ts';
+import type { ChainClient, ParsedRequest, RelayerAccount } from './chain-client.ts';
 
 /**
  * One chain family. Code above `chains/` uses this interface only, so the differences between families stay behind it.
@@ -24,7 +24,7 @@ export interface Chain extends ChainFamily {
   readonly sequence?: SequenceView;
   readonly description: ChainDescription;
 
-  readonly pace: Pace;
+  readonly pace: ChainPace;
   /** How to read errors of the family's nodes. Absent: they say nothing beyond what every gateway says. */
   readonly dialect?: RpcDialect;
   /**
@@ -48,7 +48,7 @@ export interface Chain extends ChainFamily {
    * Checks the body of a send request against the account's policy, without touching the network.
    * @throws AppError `INVALID_REQUEST` with the reference's text
    */
-  parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
+  parseRequest(body: unknown, account: RelayerAccount, now: Timestamp): ParsedRequest;
   /** A transaction as the API and the webhooks show it, keys in the reference's order. */
   transactionView(transaction: Transaction): WireObject;
   /**
@@ -96,12 +96,12 @@ export interface Chain extends ChainFamily {
    * such signatures.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
-  signMessage?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  signMessage?(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject>;
   /**
    * Signs typed data. Body and answer have the form of the sign-typed-data endpoint.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
-  signTypedData?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  signTypedData?(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject>;
   /**
    * Whether a JSON-RPC method of the family's nodes takes bytes that are already signed. The chain executes such bytes
    * once, however often they arrive.
@@ -116,7 +116,7 @@ export interface Chain extends ChainFamily {
     network: Network,
     rpc: RpcClient,
     market: MarketClient,
-    deployments?: Deployments,
+    deployments?: ContractDeployments,
     relays?: ReadonlyMap<string, RpcClient>,
   ): ChainClient;
   /** Endpoints of the network that only take transactions, and keep them private. Absent: the family has none. */
@@ -130,7 +130,7 @@ export interface PrivateRelay {
 }
 
 /** The families' contracts and the service that finds trade routes. The operator sets them for all networks. */
-export interface Deployments {
+export interface ContractDeployments {
   /** Addresses, by the names of the variables that give them. */
   contracts: Readonly<Record<string, string>>;
   /** The service that finds the route of a trade; null without a key for it. */
@@ -159,7 +159,7 @@ export interface SequenceView {
 }
 
 /** How fast a family's chains go, in milliseconds. The engine chooses what is absent. */
-export interface Pace {
+export interface ChainPace {
   /** How long to try a request that sets no end itself. */
   lifetimeMs: number;
   /** The family's kinds of anchors. For each kind: how many transactions of an account may wait for a block. */
@@ -180,7 +180,7 @@ export interface SwapSchedule {
 /** How a family tells what a transaction spends, before it is sent and after it is final. */
 export interface ChainSpending extends SpendingForms {
   /** What a final transaction took from its account. Never less than the real amount. */
-  spentBy(transaction: Transaction): Spent;
+  spentBy(transaction: Transaction): ActualSpend;
 }
 
 /** The schema of a body that clients send, with an example. */
@@ -222,7 +222,7 @@ export interface ChainDescription {
 }
 
 /** Block explorers of a network. Pages link to them, so no other scheme is taken. */
-export const explorerUrls = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }));
+export const explorerUrlsSchema = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }));
 
 /** The part of a chain family that is known before its code is loaded. Configuration is checked against it. */
 export interface ChainFamily {

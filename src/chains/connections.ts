@@ -6,14 +6,14 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
-import type { Contact } from '../egress/rpc/endpoint-pool.ts';
+import type { EndpointContact } from '../egress/rpc/endpoint-pool.ts';
 import {
   createRpcClient,
   type RpcCallReport,
   type RpcSettings,
   type WatchedRpcClient,
 } from '../egress/rpc/json-rpc.ts';
-import type { Chain, Deployments, PrivateRelay } from './chain.ts';
+import type { Chain, ContractDeployments, PrivateRelay } from './chain.ts';
 import type { ChainClient } from './chain-client.ts';
 
 /** The live side of the networks: one client for each network and set of endpoints, made when first needed. */
@@ -27,9 +27,9 @@ export interface ChainConnections {
 export type RelayerEndpoints = Pick<Relayer, 'networkType' | 'network' | 'customRpcUrls'>;
 
 /** How endpoints have answered so far, whoever asked them. */
-export interface Contacts {
+export interface EndpointContacts {
   /** Undefined until something asks the relayer's endpoints. */
-  contactOf(relayer: RelayerEndpoints): Readonly<Contact> | undefined;
+  contactOf(relayer: RelayerEndpoints): Readonly<EndpointContact> | undefined;
   /**
    * Calls `listener` when the last result of every endpoint of some relayers was trouble, and when one of these
    * endpoints serves again. `concerns` tells which relayers are affected. Returns a function that ends the calls.
@@ -38,7 +38,7 @@ export interface Contacts {
 }
 
 /** For connections of which nothing is known. */
-export const NO_CONTACTS: Contacts = {
+export const NO_ENDPOINT_CONTACTS: EndpointContacts = {
   contactOf: () => ({ isLost: false, servedAt: Number.POSITIVE_INFINITY }),
   onContact: () => () => {},
 };
@@ -50,7 +50,7 @@ export interface ConnectionParts {
   http: HttpClient;
   /** Tells families what tokens cost. */
   market: MarketClient;
-  deployments?: Deployments | undefined;
+  deployments?: ContractDeployments | undefined;
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
@@ -62,7 +62,7 @@ export interface ConnectionParts {
 }
 
 /** Connections whose endpoints can be inspected. */
-export interface WatchedConnections extends ChainConnections, Contacts {
+export interface WatchedConnections extends ChainConnections, EndpointContacts {
   /** Every endpoint that was ever connected to, as it stands now. */
   endpoints(): (EndpointStatus & { network: string })[];
 }

@@ -1,10 +1,10 @@
 import type { Json } from '../domain/json/json.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
-import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
+import { type RpcClient, RpcError, type RpcOfferOptions, type RpcOfferOutcome } from '../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from './chain-client.ts';
 
 /** How one endpoint judged the bytes. */
-export interface Verdict {
+export interface OfferVerdict {
   outcome: BroadcastOutcome;
   /** Whether a node looked at the bytes and answered about them. Otherwise it has no say in what becomes of them. */
   hasJudged: boolean;
@@ -16,11 +16,11 @@ export interface OfferMethod {
   params(attempt: Attempt): Json;
   /** Whether the answer names these very bytes. */
   isOurs(answer: Json, attempt: Attempt): boolean;
-  failure(error: RpcError): Verdict;
+  failure(error: RpcError): OfferVerdict;
   /**
    * Reads a refusal out of a successful answer, for nodes that refuse that way. Undefined if the answer is a plain yes.
    */
-  refusal?(answer: Json, attempt: Attempt): Verdict | undefined;
+  refusal?(answer: Json, attempt: Attempt): OfferVerdict | undefined;
 }
 
 /** The most attempts that every endpoint is asked about in one offer. Further attempts wait for the next offer. */
@@ -76,7 +76,7 @@ async function offerAll(
   rpc: RpcClient,
   offerMethod: OfferMethod,
   attempts: readonly Attempt[],
-  options: OfferOptions = {},
+  options: RpcOfferOptions = {},
 ): Promise<BroadcastOutcome[]> {
   const params = attempts.map((attempt) => offerMethod.params(attempt));
   const answers = await rpc.offerAll(offerMethod.method, params, options);
@@ -130,7 +130,7 @@ const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
 const NO_ENDPOINT: BroadcastOutcome = { kind: 'unknown', reason: 'no RPC endpoint is switched on' };
 
 /** Offers signed bytes to every endpoint of several clients, each by its own method. The weightiest outcome counts. */
-export async function offerToEach(
+export async function offerToEveryEndpoint(
   ways: readonly { rpc: RpcClient; offerMethod: OfferMethod }[],
   attempts: readonly Attempt[],
 ): Promise<BroadcastOutcome[]> {
@@ -157,7 +157,7 @@ async function everyonesOpinion(
   return attempts.map((_attempt, index) => weighed(rows.map((row) => row[index]).filter((one) => one !== undefined)));
 }
 
-function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
+function weighed(verdicts: readonly OfferVerdict[]): BroadcastOutcome {
   const words = verdicts.filter(({ hasJudged }) => hasJudged);
   const found = BY_WEIGHT.map((kind) => words.filter(({ outcome }) => outcome.kind === kind)).find(
     (some) => some.length > 0,
@@ -176,12 +176,12 @@ function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
   return silent.find(({ kind }) => kind === 'unknown') ?? silent[0] ?? NO_ENDPOINT;
 }
 
-function answerTo(offerMethod: OfferMethod, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
+function answerTo(offerMethod: OfferMethod, attempt: Attempt, answer: RpcOfferOutcome | undefined): OfferVerdict {
   const { outcome, hasJudged } = verdictOf(offerMethod, attempt, answer);
   return { outcome: { ...outcome, ...(answer?.endpoint !== undefined && { by: answer.endpoint }) }, hasJudged };
 }
 
-function verdictOf(offerMethod: OfferMethod, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
+function verdictOf(offerMethod: OfferMethod, attempt: Attempt, answer: RpcOfferOutcome | undefined): OfferVerdict {
   if (answer === undefined) return { outcome: { kind: 'unknown', reason: 'no answer' }, hasJudged: false };
   if (answer.status === 'fulfilled') {
     const refusal = offerMethod.refusal?.(answer.value, attempt);

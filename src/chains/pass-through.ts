@@ -11,7 +11,7 @@ export async function passThrough(
   body: unknown,
   isRead: (method: string) => boolean,
 ): Promise<RpcOutcome> {
-  const call = readCall(body);
+  const call = readClientCall(body);
   const echo = call.id === null ? {} : { id: call.id };
   try {
     const result = isRead(call.method)
@@ -34,7 +34,7 @@ export interface ClientCall {
 }
 
 /** @throws AppError `INVALID_REQUEST` with the reference's texts */
-export function readCall(body: unknown): ClientCall {
+export function readClientCall(body: unknown): ClientCall {
   const { method, params = null, id = 1 } = isObject(body) ? body : {};
   const isKnownId = id === null || typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
   if (!isKnownId) throw invalidRequest("Invalid 'id' field: must be a string, integer, or null");

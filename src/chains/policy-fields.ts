@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountUpTo, type JsonAmount } from '../domain/amount.ts';
 import { isCronSchedule } from '../domain/cron-schedule.ts';
-import { strictForm } from '../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../domain/json/issue-text.ts';
 import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
 
 /** A whole number of the seed's format `int32`, not negative. */
@@ -14,18 +14,18 @@ export const int64 = amountUpTo((1n << 63n) - 1n).meta({ type: 'integer', format
 export const uint64 = amountUpTo((1n << 64n) - 1n).meta({ type: 'integer', format: 'uint64', minimum: 0 });
 
 /** Who pays the fees of a relayer's transactions. */
-export const feePaymentStrategy = z.enum(['user', 'relayer']);
+export const feePaymentStrategySchema = z.enum(['user', 'relayer']);
 
 /** The margin on top of an estimated fee, in percent. */
-export const feeMargin = z.float32().min(0, 'Negative fee margin percentage values are not accepted');
+export const feeMarginSchema = z.float32().min(0, 'Negative fee margin percentage values are not accepted');
 
 const SLIPPAGE_BOUNDS = 'Slippage percentage must be between 0 and 100';
 
 /** By how much a price may have moved, in percent. */
-export const slippage = z.float32().min(0, SLIPPAGE_BOUNDS).max(100, SLIPPAGE_BOUNDS);
+export const slippageSchema = z.float32().min(0, SLIPPAGE_BOUNDS).max(100, SLIPPAGE_BOUNDS);
 
 /** When tokens are swapped for the chain's coin. */
-export const cronSchedule = z
+export const cronScheduleSchema = z
   .string()
   .min(1, 'Empty cron schedule is not accepted')
   .refine((text) => text === '' || isCronSchedule(text), 'Invalid cron schedule format');
@@ -34,8 +34,8 @@ export const cronSchedule = z
 export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee payment strategy';
 
 /** How one allowed token is swapped. */
-export const tokenSwapConfig = strictForm({
-  slippage_percentage: slippage
+export const tokenSwapConfigSchema = strictObjectSchema({
+  slippage_percentage: slippageSchema
     .nullish()
     .describe('Maximum price slippage, in percent. Default: that of the policies, else 1'),
   min_amount: uint64.nullish().describe('Minimum amount of one swap, in the smallest unit of the token. Default: 0'),
@@ -47,8 +47,8 @@ export const tokenSwapConfig = strictForm({
     .describe('Amount that is never swapped, in the smallest unit of the token. Default: 0'),
 });
 
-/** {@link tokenSwapConfig} in answers, where unset fields of swap settings are null. */
-export function tokenSwapView(config: z.output<typeof tokenSwapConfig>): WireObject {
+/** {@link tokenSwapConfigSchema} in answers, where unset fields of swap settings are null. */
+export function tokenSwapView(config: z.output<typeof tokenSwapConfigSchema>): WireObject {
   return {
     slippage_percentage: config.slippage_percentage ?? null,
     min_amount: wireAmount(config.min_amount) ?? null,
@@ -63,12 +63,12 @@ export function wireAmount(amount: JsonAmount | null | undefined): bigint | unde
 }
 
 /** The fields that have a value, as answers show them. */
-export function shown(view: WireObject): WireObject {
+export function withoutUndefined(view: WireObject): WireObject {
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
 }
 
 /** Policies without what is null at any depth, since null means unset. */
-export function withoutUnset(policies: Readonly<Record<string, unknown>>): JsonObject {
+export function withoutNulls(policies: Readonly<Record<string, unknown>>): JsonObject {
   const set = Object.entries(policies).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(set.map(([key, value]) => [key, setParts(value)]));
 }
@@ -76,6 +76,6 @@ export function withoutUnset(policies: Readonly<Record<string, unknown>>): JsonO
 function setParts(value: unknown): Json {
   if (Array.isArray(value)) return value.map(setParts);
   return typeof value === 'object' && value !== null
-    ? withoutUnset(value as Readonly<Record<string, unknown>>)
+    ? withoutNulls(value as Readonly<Record<string, unknown>>)
     : (value as Json);
 }

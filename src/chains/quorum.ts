@@ -1,7 +1,7 @@
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import { sequenceOf } from '../domain/transaction/anchor.ts';
-import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
-import type { HistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../egress/rpc/rpc-client.ts';
+import type { AccountHistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
 
 /*
  * Whose answer counts when several endpoints are asked: the one rule of all families. Any endpoint may be silent,
@@ -39,70 +39,70 @@ export async function answersInTime<T>(
     answers[place] = [answer];
     if (isEnough(answer)) resolve();
   });
-  await inTime(withinMs, Promise.race([Promise.allSettled(noted), enough]));
+  await withTimeout(withinMs, Promise.race([Promise.allSettled(noted), enough]));
   return answers.flatMap((one) => one);
 }
 
 /** Which of two middle values counts. */
-export type Side = 'lower' | 'higher';
+export type MedianSide = 'lower' | 'higher';
 
 /** The item with the middle value; undefined for an empty list. */
-export function middleBy<T>(answers: readonly T[], side: Side, valueOf: (one: T) => bigint): T | undefined {
+export function medianBy<T>(answers: readonly T[], side: MedianSide, valueOf: (one: T) => bigint): T | undefined {
   const ascending = answers.toSorted((a, b) => (valueOf(a) < valueOf(b) ? -1 : 1));
   return ascending[Math.floor((answers.length - (side === 'lower' ? 1 : 0)) / 2)];
 }
 
 /** The middle figure; undefined for an empty list. */
-export function middleOf(figures: readonly bigint[], side: Side): bigint | undefined {
-  return middleBy(figures, side, (figure) => figure);
+export function medianOf(figures: readonly bigint[], side: MedianSide): bigint | undefined {
+  return medianBy(figures, side, (figure) => figure);
 }
 
 /** The middle one of the figures that the endpoints tell; undefined if none tells one in time. */
-export async function figureOfAll(
+export async function medianOfEndpoints(
   rpc: Pick<RpcClient, 'onAll'>,
-  use: (read: ReadOne) => Promise<bigint>,
-  side: Side,
+  use: (read: ReadFromEndpoint) => Promise<bigint>,
+  side: MedianSide,
 ): Promise<bigint | undefined> {
-  return middleOf(await answersInTime(rpc.onAll(use)), side);
+  return medianOf(await answersInTime(rpc.onAll(use)), side);
 }
 
 /**
  * An account's balance from one endpoint. With `least`, all endpoints are asked if that endpoint fails or tells less: a
  * node that lags, lies or is down does not make an account look poor.
  */
-export async function balanceOfAll(
+export async function balanceOfEndpoints(
   rpc: Pick<RpcClient, 'onOne' | 'onAll'>,
-  ask: (read: ReadOne) => Promise<bigint>,
+  ask: (read: ReadFromEndpoint) => Promise<bigint>,
   least: bigint | undefined,
 ): Promise<bigint> {
   const one = rpc.onOne(ask);
   if (least === undefined) return one;
   const answers = await one.catch(() => undefined);
   if (answers !== undefined && answers >= least) return answers;
-  return (await figureOfAll(rpc, ask, 'higher')) ?? one;
+  return (await medianOfEndpoints(rpc, ask, 'higher')) ?? one;
 }
 
 /**
  * What an endpoint makes of a claim. `same`: it shows the same. `other`: its own chain contradicts the claim. `none`:
  * it cannot tell.
  */
-export type Opinion = 'same' | 'other' | 'none';
+export type EndpointOpinion = 'same' | 'other' | 'none';
 
 /** Whether one endpoint's claim about a block may be called final, by the opinions of the others. */
-export function isCorroborated(others: readonly Opinion[]): boolean {
+export function isCorroborated(others: readonly EndpointOpinion[]): boolean {
   return others.includes('same') || !others.includes('other');
 }
 
 /**
  * Judges the claim that something will never happen, by the opinions of all endpoints, also of the one that made it.
  */
-export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'unproved' {
+export function proofByOpinions(opinions: readonly EndpointOpinion[]): 'shown' | 'denied' | 'unproved' {
   if (opinions.includes('other')) return 'denied';
   return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'unproved';
 }
 
 /** What one endpoint shows of an account's own transactions. `lack`: why that may not be all of them. */
-export interface HistoryLook {
+export interface EndpointHistory {
   found: readonly PastTransaction[];
   lack?: { kind: 'waiting' | 'unproved'; reason: string };
 }
@@ -111,7 +111,7 @@ export interface HistoryLook {
  * What the endpoints together show. One of them is enough for a found transaction, because the account has signed it.
  * That there are no others permits a payment, so a second endpoint has to show the same, where there is one.
  */
-export function historyOfAll(looks: readonly HistoryLook[], endpointCount: number): HistoryAnswer {
+export function mergeEndpointHistories(looks: readonly EndpointHistory[], endpointCount: number): AccountHistoryAnswer {
   const found = [...new Map(looks.flatMap((look) => look.found.map((one) => [one.hash, one] as const))).values()];
   const sequences = found.flatMap(({ anchor }) => sequenceOf(anchor) ?? []);
   if (new Set(sequences).size < sequences.length) {
@@ -137,7 +137,7 @@ const REFUSED_ALONE_MS = 2_000;
 export async function confirmRefusal<D extends { kind: string; reason?: string }>(
   decided: D,
   rpc: Pick<RpcClient, 'endpointCount' | 'onAll'>,
-  decideOn: (read: ReadOne) => Promise<D>,
+  decideOn: (read: ReadFromEndpoint) => Promise<D>,
 ): Promise<D | ParkedPreparation> {
   if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
   const isReady = ({ kind }: D) => kind === 'ready';

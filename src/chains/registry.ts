@@ -2,20 +2,20 @@ import { createRequire } from 'node:module';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain, ChainFamily } from './chain.ts';
-import type { OwnMethod } from './chain-client.ts';
+import type { LocalRpcMethod } from './chain-client.ts';
 import { evm } from './evm/configuration/family.ts';
 import type * as evmCode from './evm/index.ts';
-import { isRead as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc.ts';
+import { isReadMethod as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc.ts';
 import { solana } from './solana/configuration/family.ts';
 import type * as solanaCode from './solana/index.ts';
 import {
-  isRead as isReadOfSolana,
-  OWN_METHODS as OWN_OF_SOLANA,
+  isReadMethod as isReadOfSolana,
+  LOCAL_RPC_METHODS as OWN_OF_SOLANA,
   takesSignedBytes as takesBytesOfSolana,
 } from './solana/rpc.ts';
 import { stellar } from './stellar/configuration/family.ts';
 import type * as stellarCode from './stellar/index.ts';
-import { isRead as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc.ts';
+import { isReadMethod as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc.ts';
 
 /** Loads a module synchronously, because code that needs a chain does not wait. */
 const require = createRequire(import.meta.url);
@@ -31,8 +31,10 @@ export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
 }
 
 /** Whether a JSON-RPC method is known to do nothing but read, by the lists of the families. */
-export function onlyReads(method: string): boolean {
-  return isReadOfEvm(method) || isReadOfSolana(method) || isReadOfStellar(method) || ownKind(method) === 'answer';
+export function isReadOnlyRpcMethod(method: string): boolean {
+  return (
+    isReadOfEvm(method) || isReadOfSolana(method) || isReadOfStellar(method) || localRpcMethodKind(method) === 'answer'
+  );
 }
 
 /** Filters of Ethereum's nodes: the node remembers what to read next. */
@@ -50,11 +52,11 @@ const READING_NAME =
   /^(?!(admin|anvil|clique|debug|engine|evm|hardhat|miner|personal|wallet)_)([A-Za-z0-9]+_)?(get|estimate|simulate|search)[A-Z]\w*$/;
 
 /**
- * Whether a caller who may only read may have the method passed on to a node. Unlike {@link onlyReads} it does not say
+ * Whether a caller who may only read may have the method passed on to a node. Unlike {@link isReadOnlyRpcMethod} it does not say
  * that the method may be called twice.
  */
-export function isPassedRead(method: string): boolean {
-  return onlyReads(method) || FILTERS.has(method) || READING_NAME.test(method);
+export function isPassThroughRead(method: string): boolean {
+  return isReadOnlyRpcMethod(method) || FILTERS.has(method) || READING_NAME.test(method);
 }
 
 /** Whether a JSON-RPC method takes bytes that are signed already. */
@@ -63,7 +65,7 @@ export function takesSignedBytes(method: string): boolean {
 }
 
 /** The kind of a JSON-RPC method that some family answers itself; undefined if all families pass it through. */
-export function ownKind(method: string): OwnMethod['kind'] | undefined {
+export function localRpcMethodKind(method: string): LocalRpcMethod['kind'] | undefined {
   return OWN_OF_SOLANA.get(method);
 }
 

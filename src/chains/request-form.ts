@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type AppError, invalidRequest } from '../domain/errors.ts';
-import { issueText, unknownFields } from '../domain/json/issue-text.ts';
+import { issueText, unknownFieldsText } from '../domain/json/issue-text.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Timestamp } from '../domain/transaction/transaction.ts';
  * missing field may be a misspelt one.
  * @throws AppError `INVALID_REQUEST`
  */
-export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+export function parseRequestForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body, { error: textOf });
   if (!parsed.success) throw invalidRequest(failureOf(parsed.error, body));
   return parsed.data;
@@ -35,7 +35,7 @@ function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
 
 /** The message for an issue when the schema has none of its own. */
 function textOf(issue: z.core.$ZodRawIssue): string {
-  return unknownFields(issue) ?? issueText(issue);
+  return unknownFieldsText(issue) ?? issueText(issue);
 }
 
 const RFC_3339 =
@@ -53,11 +53,11 @@ export function readValidUntil(text: string, now: Timestamp): Timestamp {
   if (Number.isNaN(at)) {
     throw invalidRequest('Invalid validUntil datetime format: valid_until must be as 2027-01-31T00:00:00Z');
   }
-  if (at <= now) throw validUntilPast(at, now);
+  if (at <= now) throw validUntilPastError(at, now);
   return at;
 }
 
-export function validUntilPast(at: Timestamp, now: Timestamp): AppError {
+export function validUntilPastError(at: Timestamp, now: Timestamp): AppError {
   const [said, current] = [at, now].map((time) => new Date(time).toISOString());
   return invalidRequest(`The validUntil time cannot be in the past: valid_until is ${said}, and it is ${current}`);
 }

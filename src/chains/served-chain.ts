@@ -1,10 +1,16 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
-import { EndpointUnfit, type ParseAnswer, type ReadOne, type RpcClient, RpcError } from '../egress/rpc/rpc-client.ts';
+import {
+  EndpointUnfit,
+  type ParseAnswer,
+  type ReadFromEndpoint,
+  type RpcClient,
+  RpcError,
+} from '../egress/rpc/rpc-client.ts';
 
 /** How a node is asked which chain it serves. */
-export interface ChainQuestion<T extends bigint | string> {
+export interface ChainIdentityCall<T extends bigint | string> {
   method: string;
   /** Absent: an empty list. */
   params?: Json;
@@ -14,7 +20,7 @@ export interface ChainQuestion<T extends bigint | string> {
 }
 
 /** How to find the right chain among those that endpoints serve. */
-export interface ServedQuestion<T extends bigint | string> extends Omit<ChainQuestion<T>, 'chain'> {
+export interface ServedChainQuery<T extends bigint | string> extends Omit<ChainIdentityCall<T>, 'chain'> {
   /** What the answer names, in words: `chain id`. */
   what: string;
   /** The chain that is declared for the network, or was found before; null while it is unknown. */
@@ -29,10 +35,10 @@ export interface ServedQuestion<T extends bigint | string> extends Omit<ChainQue
  * agree, because nothing tells which one is right.
  * @throws AppError `PROVIDER_FAILED`
  */
-export async function servedChain<T extends bigint | string>(
+export async function findServedChain<T extends bigint | string>(
   network: Network,
   rpc: RpcClient,
-  question: ServedQuestion<T>,
+  question: ServedChainQuery<T>,
 ): Promise<T> {
   const { expected, onServed, params = [] } = question;
   const hosts = network.rpcUrls.filter(({ weight }) => weight > 0).map(({ url }) => new URL(url).host);
@@ -49,13 +55,13 @@ export async function servedChain<T extends bigint | string>(
     onServed(host, chain);
   }
   const [first] = answered;
-  if (first === undefined) throw providerFailed(network.name, reason);
+  if (first === undefined) throw providerFailedError(network.name, reason);
 
   const right = expected ?? first.chain;
   const stray = answered.find(({ chain }) => chain !== right);
   const isServed = answered.some(({ chain }) => chain === right);
   if (stray === undefined || (expected !== null && isServed)) return right;
-  throw providerFailed(network.name, `${stray.host} serves chain ${stray.chain}, not ${right}`);
+  throw providerFailedError(network.name, `${stray.host} serves chain ${stray.chain}, not ${right}`);
 }
 
 /** Undefined where there is no answer, or none that can be read. */
@@ -77,14 +83,17 @@ const STRAY_MS = 60_000;
  * chain it serves, and an offer to all endpoints leaves out those that serve another chain. An offer to one endpoint
  * goes out unchecked, because all endpoints are asked what became of it.
  */
-export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
+export function onlyEndpointsServing<T extends bigint | string>(
+  rpc: RpcClient,
+  question: ChainIdentityCall<T>,
+): RpcClient {
   const { method, params = [], chain, served } = question;
-  const check = (read: ReadOne) =>
+  const check = (read: ReadFromEndpoint) =>
     read(method, params, (answer) => {
       const other = served(answer);
       if (other !== chain) throw new EndpointUnfit(`it serves chain ${other}, not ${chain}`, { pauseMs: STRAY_MS });
     });
-  const checked = async <R>(read: ReadOne, use: (read: ReadOne) => Promise<R>) => {
+  const checked = async <R>(read: ReadFromEndpoint, use: (read: ReadFromEndpoint) => Promise<R>) => {
     const [result] = await Promise.all([use(read), check(read)]);
     return result;
   };
@@ -99,15 +108,15 @@ export function onlyServing<T extends bigint | string>(rpc: RpcClient, question:
 }
 
 /** Runs a function that needs a node. Gives failures of the node the form of the service's errors. */
-export async function withProvider<T>(network: string, use: () => Promise<T>): Promise<T> {
+export async function withProviderErrors<T>(network: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
-    throw error instanceof RpcError ? providerFailed(network, error.message, error) : error;
+    throw error instanceof RpcError ? providerFailedError(network, error.message, error) : error;
   }
 }
 
 /** The error for a network whose endpoints cannot be used, with the reason. */
-export function providerFailed(network: string, reason: string, cause?: unknown): AppError<'PROVIDER_FAILED'> {
+export function providerFailedError(network: string, reason: string, cause?: unknown): AppError<'PROVIDER_FAILED'> {
   return new AppError('PROVIDER_FAILED', { network, reason }, { cause });
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ChangeFeed } from '../engine/change-feed.ts';
-import { Ledger } from '../engine/lane/ledger.ts';
+import { TransactionLedger } from '../engine/lane/ledger.ts';
 import { beginEpoch, failUnsigned } from '../engine/rollback-detector.ts';
 import { Outbox } from '../engine/webhooks/outbox.ts';
 import { createLog } from '../observability/log.ts';
@@ -18,7 +18,7 @@ import { lockDataDir } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './command.ts';
-import { environmentOf } from './settings.ts';
+import { readCommandEnvironment } from './settings.ts';
 
 /** Copies the embedded store, also while the service runs. */
 export const backupCommand: Command = {
@@ -27,7 +27,7 @@ export const backupCommand: Command = {
   flags: [],
   arguments: 1,
   async run(context, { values: [file = ''] }) {
-    const { DATABASE_URL, DATA_DIR, STORAGE_ENCRYPTION_KEY } = await environmentOf(context);
+    const { DATABASE_URL, DATA_DIR, STORAGE_ENCRYPTION_KEY } = await readCommandEnvironment(context);
     if (DATABASE_URL !== undefined) {
       context.complain('The state is in PostgreSQL (DATABASE_URL): back it up with pg_dump.');
       return 1;
@@ -82,7 +82,7 @@ export const restoreCommand: Command = {
   flags: ['replace', 'unauthenticated', 'compare-unsigned', 'fail-unsigned', 'send-unsigned'],
   arguments: { min: 0, max: 1 },
   async run(context, { values: [file], flags }) {
-    const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
+    const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await readCommandEnvironment(context);
     if (url !== undefined && file !== undefined) {
       context.complain('The state is in PostgreSQL (DATABASE_URL): put the backup back with pg_restore or psql.');
       context.complain('After that say `restore` without a file: it asks what becomes of the unsigned.');
@@ -159,7 +159,7 @@ async function assertAuthentic(task: Task, source: string): Promise<void> {
 async function settled({ answer }: Task, { folder }: FolderMemory, open: () => Promise<Store>) {
   const store = await open();
   try {
-    return await answerUnsigned(store, { answer, folder });
+    return await settleUnsignedTransactions(store, { answer, folder });
   } finally {
     await store.close();
   }
@@ -209,7 +209,7 @@ const ALIVE_MS = 15_000;
  * @throws UnsignedTransactions when there are unsigned transactions and no answer, or an error while an instance uses
  * the database
  */
-export async function answerUnsigned(
+export async function settleUnsignedTransactions(
   store: Store,
   { answer, folder }: { answer: UnsignedAnswer | undefined; folder: string },
 ): Promise<KnownHistory> {
@@ -232,10 +232,10 @@ export async function answerUnsigned(
 }
 
 /** Creates the engine's ledger for a database that no engine runs on. */
-function ledgerOn(store: Store): Ledger {
+function ledgerOn(store: Store): TransactionLedger {
   const chains = createChains(systemClock);
   const log = createLog('silent');
-  return new Ledger(store, {
+  return new TransactionLedger(store, {
     feed: new ChangeFeed(() => undefined),
     metrics: createMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => undefined, log }),

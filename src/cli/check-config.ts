@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
 import { systemClock } from '../domain/clock.ts';
-import { createIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
+import { createMachineIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { createLog } from '../observability/log.ts';
 import { NO_METRICS } from '../observability/metrics.ts';
-import { Catalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
+import { PluginCatalog, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
 import type { CatalogPlugin } from '../plugin-host/catalog/known-plugin.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { createSecretResolver } from '../settings/secrets.ts';
 import { KeyWorker } from '../signers/keys/key-worker.ts';
 import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
-import { configurationOf } from './settings.ts';
+import { readCommandConfiguration } from './settings.ts';
 
 /** Reads the configuration, opens the signers and compiles the plugins like a start, but starts nothing. */
 export const checkConfigCommand: Command = {
@@ -20,7 +20,7 @@ export const checkConfigCommand: Command = {
   flags: [],
   arguments: 0,
   async run(context) {
-    const configuration = await configurationOf(context);
+    const configuration = await readCommandConfiguration(context);
     for (const warning of configuration.warnings) context.say(`warning: ${warning}`);
     const { relayers, networks, notifications, signers } = configuration;
     for (const { id, network, networkType } of relayers) context.say(`relayer ${id}: ${networkType} ${network}`);
@@ -29,7 +29,7 @@ export const checkConfigCommand: Command = {
     for (const { id, type } of signers) context.say(`signer ${id}: ${type}, ${checkedAs(kinds.get(type)?.limitMs)}`);
     for (const { id } of notifications) context.say(`notification ${id}`);
     context.say(`networks: ${networks.length} known`);
-    const plugins = await compiledPlugins(context.cwd, configuration);
+    const plugins = await compilePlugins(context.cwd, configuration);
     for (const { entry, failure, serving } of plugins) {
       if (serving?.warning !== undefined) context.say(`warning: plugin ${entry.id}: ${serving.warning}`);
       if (failure === undefined) context.say(`plugin ${entry.id}: ${entry.path} compiles`);
@@ -52,7 +52,7 @@ function checkedAs(limitMs: number | null | undefined): string {
 /** @throws AggregateError naming each signer that cannot be opened */
 async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
-  const identity = createIdentityHttp();
+  const identity = createMachineIdentityHttp();
   const keeper = new KeyWorker();
   try {
     const secrets = createSecretResolver(variables);
@@ -75,14 +75,14 @@ async function openSigners({ signers, variables }: Configuration, kinds: SignerK
 const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
 
 /** Compiles all plugins of a folder like a start. */
-export async function compiledPlugins(
+export async function compilePlugins(
   cwd: string,
   { environment, variables, plugins }: Pick<Configuration, 'environment' | 'variables' | 'plugins'>,
 ): Promise<CatalogPlugin[]> {
   const root = await pluginsRoot(resolve(cwd, environment.PLUGINS_DIR));
   const compiler = createCompiler({ root, sandboxDir: SANDBOX_DIR });
   const log = createLog('silent');
-  const catalog = new Catalog({
+  const catalog = new PluginCatalog({
     entries: plugins,
     root,
     compiler,

@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline';
 import type { Schemas } from '../client/api.ts';
 import { ApiClient } from '../client/client.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
-import { digestsOf, watchConfiguration } from '../settings/watch.ts';
+import { digestFiles, watchConfiguration } from '../settings/watch.ts';
 import type { Command, CommandContext } from './command.ts';
 import { keystoreCommand } from './keystore.ts';
-import { plain } from './remote/client.ts';
-import { configurationFile, pluginSettingsOf } from './settings.ts';
+import { escapeForTerminal } from './remote/client.ts';
+import { configurationFile, readPluginConfiguration } from './settings.ts';
 
 const MAIN = resolve(import.meta.dirname, '..', 'main.ts');
 
@@ -92,7 +92,7 @@ export const devCommand: Command = {
 
 /** Writes the service's configuration. Resolves with its environment and the relayer's address. */
 async function writeFolder(context: CommandContext, folder: string, rpcUrl: string, port: string) {
-  const { environment, variables, plugins, fault } = await pluginSettingsOf(context);
+  const { environment, variables, plugins, fault } = await readPluginConfiguration(context);
   if (fault !== undefined) context.complain(`${fault}: plugins run without entries`);
   const passphrase = randomBytes(16).toString('hex');
   await mkdir(join(folder, 'config', 'networks'), { recursive: true });
@@ -125,15 +125,15 @@ async function writeFolder(context: CommandContext, folder: string, rpcUrl: stri
  * applies them as it runs.
  */
 async function followEntries(context: CommandContext, folder: string, granted: ReadonlySet<string>) {
-  const { variables } = await pluginSettingsOf(context);
+  const { variables } = await readPluginConfiguration(context);
   const file = configurationFile(context.cwd, variables);
   const watched = { files: [file], folder: join(dirname(file), 'networks') };
   return watchConfiguration({
     ...watched,
-    since: await digestsOf(watched),
+    since: await digestFiles(watched),
     everyMs: FOLLOW_MS,
     async onChange() {
-      const { plugins, fault } = await pluginSettingsOf(context);
+      const { plugins, fault } = await readPluginConfiguration(context);
       if (fault !== undefined) return context.complain(`config  ${fault}: the plugins keep their entries`);
       await writeConfig(folder, plugins);
       context.say('config  the entries of plugins were taken up');
@@ -182,15 +182,15 @@ async function printEvents(client: ApiClient, signal: AbortSignal, say: (line: s
   for await (const { event, data } of client.follow({}, signal)) {
     if (event === 'plugin_call') {
       const { plugin_id: id, outcome, duration_ms: ms, logs } = JSON.parse(data) as Schemas['PluginCallEvent'];
-      say(`plugin  ${plain(id)}: ${outcome} after ${ms} ms`);
+      say(`plugin  ${escapeForTerminal(id)}: ${outcome} after ${ms} ms`);
       for (const { level, message } of logs) {
         for (const [at, line] of message.split('\n').entries()) {
-          say(`plugin  ${plain(id)}:   ${at === 0 ? `${level}: ` : ''}${plain(line)}`);
+          say(`plugin  ${escapeForTerminal(id)}:   ${at === 0 ? `${level}: ` : ''}${escapeForTerminal(line)}`);
         }
       }
     } else if (event === 'transaction') {
       const { id, status, status_reason: reason } = JSON.parse(data) as Schemas['TransactionEvent'];
-      say(`tx      ${id}: ${status}${reason === null ? '' : ` (${plain(String(reason))})`}`);
+      say(`tx      ${id}: ${status}${reason === null ? '' : ` (${escapeForTerminal(String(reason))})`}`);
     }
   }
 }

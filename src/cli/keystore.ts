@@ -5,13 +5,13 @@ import { dirname, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import { systemClock } from '../domain/clock.ts';
 import { readVariables } from '../settings/environment.ts';
-import { Findings } from '../settings/problems.ts';
+import { ConfigurationFindings } from '../settings/problems.ts';
 import { createKeySigner } from '../signers/held-key.ts';
 import {
   describeKeystore,
-  keyInClear,
   openKeystore,
   openKeystoreFile,
+  plaintextKeyKind,
   readKeystoreFile,
   sealKeystore,
 } from '../signers/keystore.ts';
@@ -40,7 +40,7 @@ export const keystoreCommand: Command = {
   async run(context, { values: [action = '', name = ''] }) {
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (act === undefined) throw new Error(`Say keystore ${Object.keys(ACTIONS).join(', ')}, and a file`);
-    const clear = keyInClear(name);
+    const clear = plaintextKeyKind(name);
     if (clear !== undefined)
       throw new Error(`The place of the file name has ${clear}; it is in the history of your shell now`);
     await act(context, resolve(context.cwd, name));
@@ -143,7 +143,7 @@ async function passphraseOf(
   context: CommandContext,
   { variable, isNew }: { variable: string; isNew: boolean },
 ): Promise<Buffer> {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const { [variable]: given = '' } = await readVariables(context.env, context.cwd, findings);
   findings.settle();
   const { keyboard } = context;

@@ -7,7 +7,7 @@ import { needsRestart, type SectionName } from '../settings/changes.ts';
 import { configurationSchema, networkFileSchema } from '../settings/file-schema.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
-import { environmentOf } from './settings.ts';
+import { readCommandEnvironment } from './settings.ts';
 
 /** Writes the JSON schemas that editors use to complete and check the configuration. */
 export const schemaCommand: Command = {
@@ -27,7 +27,7 @@ export const schemaCommand: Command = {
       await write(resolve(context.cwd, 'docs', 'configuration.md'), configurationPage(schema));
       return 0;
     }
-    const { CONFIG_DIR } = await environmentOf(context);
+    const { CONFIG_DIR } = await readCommandEnvironment(context);
     const files = { 'schema.json': schema, 'networks.schema.json': networkFileSchema(chains) };
     for (const [name, content] of Object.entries(files)) {
       await write(resolve(context.cwd, CONFIG_DIR, name), `${JSON.stringify(content, null, 2)}\n`);

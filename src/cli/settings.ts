@@ -5,13 +5,13 @@ import { systemClock } from '../domain/clock.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { type Environment, readEnvironment, readVariables } from '../settings/environment.ts';
 import { loadConfiguration } from '../settings/load.ts';
-import { Findings } from '../settings/problems.ts';
+import { ConfigurationFindings } from '../settings/problems.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { CommandContext } from './command.ts';
 
 /** Reads only the environment, for commands that must work without a valid configuration file. */
-export async function environmentOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Environment> {
-  const findings = new Findings();
+export async function readCommandEnvironment({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Environment> {
+  const findings = new ConfigurationFindings();
   const environment = readEnvironment(await readVariables(env, cwd, findings), findings);
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');
@@ -25,15 +25,15 @@ export interface PluginSettings extends Pick<Configuration, 'environment' | 'var
 }
 
 /** Reads what commands about plugins need. They work without a configuration, and beside one with faults. */
-export async function pluginSettingsOf(context: Pick<CommandContext, 'env' | 'cwd'>): Promise<PluginSettings> {
+export async function readPluginConfiguration(context: Pick<CommandContext, 'env' | 'cwd'>): Promise<PluginSettings> {
   try {
-    return await configurationOf(context);
+    return await readCommandConfiguration(context);
   } catch {
-    const variables = await readVariables(context.env, context.cwd, new Findings());
+    const variables = await readVariables(context.env, context.cwd, new ConfigurationFindings());
     const fault = existsSync(configurationFile(context.cwd, variables))
       ? 'The configuration has faults (npx isolayer check-config lists them)'
       : 'There is no configuration file, which is allowed';
-    return { environment: await environmentOf(context), variables, plugins: [], fault };
+    return { environment: await readCommandEnvironment(context), variables, plugins: [], fault };
   }
 }
 
@@ -43,7 +43,10 @@ export function configurationFile(cwd: string, variables: Record<string, string 
 }
 
 /** Reads the whole configuration like a start. */
-export async function configurationOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Configuration> {
+export async function readCommandConfiguration({
+  env,
+  cwd,
+}: Pick<CommandContext, 'env' | 'cwd'>): Promise<Configuration> {
   const chains = createChains(systemClock);
   return await loadConfiguration({ env, cwd, chains, signerKinds: createSignerKinds() });
 }

@@ -57,10 +57,10 @@ function readAmount(value: unknown): bigint | undefined {
   return undefined;
 }
 
-export function largest(first: bigint, ...others: readonly bigint[]): bigint {
+export function largestAmount(first: bigint, ...others: readonly bigint[]): bigint {
   return others.reduce((highest, amount) => (amount > highest ? amount : highest), first);
 }
 
-export function smallest(first: bigint, ...others: readonly bigint[]): bigint {
+export function smallestAmount(first: bigint, ...others: readonly bigint[]): bigint {
   return others.reduce((lowest, amount) => (amount < lowest ? amount : lowest), first);
 }

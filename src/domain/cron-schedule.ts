@@ -58,7 +58,7 @@ const DAYS_AHEAD = 40 * 366;
  * The first moment of a schedule after `after`, in UTC; both in milliseconds since the epoch. A day must match both the
  * day of the month and the weekday. Undefined when no moment is left, as for a day that no month has.
  */
-export function nextOf(schedule: string, after: number): number | undefined {
+export function nextCronTime(schedule: string, after: number): number | undefined {
   const times = timesOf(schedule);
   if (times === undefined) return undefined;
   const [seconds, minutes, hours, days, months, weekdays, years] = times;

@@ -20,19 +20,19 @@ export interface KeyedRequest {
 }
 
 /** The right to run a keyed request. All runs of the request have the same `id`; `token` rises with each run. */
-export interface Claim {
+export interface IdempotencyClaim {
   readonly id: string;
   readonly token: number;
 }
 
 /** An answer as it was sent; `body` is null when it was too large to be kept. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly status: number;
   readonly body: string | null;
 }
 
 /** Identifies one effect among the effects of a keyed request. */
-export interface EffectName {
+export interface KeyedEffectName {
   /** A hash of what the effect is. */
   readonly payloadHash: string;
   /** Counts the effects of one run that have the same payload, from 0. */
@@ -43,9 +43,9 @@ export interface EffectName {
  * One effect that a run of a keyed request asks for. Its name is unique under the claim, and is stored in the commit of
  * the effect. So the effect happens once, however often the request runs and in whatever order it asks.
  */
-export interface Effect extends EffectName {
+export interface KeyedEffect extends KeyedEffectName {
   /** The claim of the run. A run whose claim was taken over has no effect any more. */
-  readonly claim: Claim;
+  readonly claim: IdempotencyClaim;
   /**
    * True in a plugin call: the outcome of the effect, even a refusal, decides what the call does next. False for a
    * request that is nothing but its one effect: it may be tried again after a refusal.

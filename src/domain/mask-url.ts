@@ -2,7 +2,7 @@
 const HIDDEN = '***';
 
 /** Shorter pieces of a path or query are words (`v3`, `hook`), not keys. */
-export const MIN_KEY = 8;
+export const MIN_URL_KEY_LENGTH = 8;
 
 /**
  * An endpoint's address without the parts that may be a key: path, query and, unlike in the reference, user-info. A
@@ -24,13 +24,13 @@ export function maskKeys(url: string): string {
   const parts = partsOf(url);
   if (parts === undefined) return HIDDEN;
   const { scheme, user, host, path, rest } = parts;
-  const words = path.split('/').map((piece) => (piece.length < MIN_KEY ? piece : HIDDEN));
+  const words = path.split('/').map((piece) => (piece.length < MIN_URL_KEY_LENGTH ? piece : HIDDEN));
   const query = rest === '' ? '' : `${rest.charAt(0)}${HIDDEN}`;
   return `${scheme}://${user === '' ? '' : `${HIDDEN}@`}${host}${words.join('/')}${query}`;
 }
 
 /** Whether an address was taken from an answer that hides a part of it. */
-export function isMasked(url: string): boolean {
+export function isMaskedUrl(url: string): boolean {
   return url.includes(HIDDEN);
 }
 

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import type { JsonObject } from './json/json.ts';
 import { type NetworkType, networkTypeSchema } from './network-type.ts';
-import { type FieldsOf, json, jsonObject, named, nullable, oneOf, record, sealed, text } from './record.ts';
+import {
+  columnNamed,
+  defineRecord,
+  enumColumn,
+  type FieldsOf,
+  jsonColumn,
+  jsonObjectColumn,
+  nullableColumn,
+  sealedColumn,
+  textColumn,
+} from './record.ts';
 import { type RpcUrl, rpcUrlSchema } from './relayer/relayer.ts';
 
 /** A network after inheritance and defaults; `settings` holds the fields that only its chain reads. */
@@ -19,17 +29,17 @@ export interface ConfiguredNetwork extends Network {
 }
 
 const columns = {
-  type: named('network_type', oneOf(networkTypeSchema)),
-  name: text,
+  type: columnNamed('network_type', enumColumn(networkTypeSchema)),
+  name: textColumn,
   /** Their paths often have a key. */
-  rpcUrls: sealed(json(z.array(rpcUrlSchema))),
+  rpcUrls: sealedColumn(jsonColumn(z.array(rpcUrlSchema))),
   /** Null where only the endpoints of a configured network were changed. */
-  settings: nullable(jsonObject),
+  settings: nullableColumn(jsonObjectColumn),
   /** A digest of the endpoints that a file declared when they were changed; null where none did. */
-  declaration: nullable(text),
+  declaration: nullableColumn(textColumn),
 };
 
-export const networkRecord = record('networks', columns, { key: ['type', 'name'] });
+export const networkRecord = defineRecord('networks', columns, { key: ['type', 'name'] });
 
 /** A network as clients created or changed it over the API, and as the store has it. */
 export interface StoredNetwork extends FieldsOf<typeof columns> {}

@@ -5,14 +5,14 @@ export interface PageRequest {
 }
 
 /** A request for a part of a list that only grows, the latest first: at most `limit` entries, those before a place. */
-export interface PartRequest {
+export interface ListPartRequest {
   /** Null: from the latest on. */
   before: number | null;
   limit: number;
 }
 
 /** A part of such a list. It may be shorter than was asked for. Only a part without a `next` is the end of the list. */
-export interface Part<T> {
+export interface ListPart<T> {
   items: T[];
   /** The place before which the list goes on; null at its end. */
   next: number | null;

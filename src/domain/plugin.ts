@@ -13,7 +13,13 @@ const names = z.array(z.string().min(1)).min(1, 'name at least one, or leave it 
 const amount = amountSchema(256).optional();
 
 /** The keys of a relayer's permission that limit what is sent. */
-export const CAVEATS = ['recipients', 'selectors', 'value_per_call', 'value_per_hour', 'fee_per_hour'] as const;
+export const SPENDING_CAVEATS = [
+  'recipients',
+  'selectors',
+  'value_per_call',
+  'value_per_hour',
+  'fee_per_hour',
+] as const;
 
 const limitedSchema = z
   .strictObject({
@@ -32,7 +38,7 @@ const limitedSchema = z
   })
   .superRefine((permission, context) => {
     const { methods } = permission;
-    const given = CAVEATS.filter((key) => permission[key] !== undefined).join(', ');
+    const given = SPENDING_CAVEATS.filter((key) => permission[key] !== undefined).join(', ');
     if (given === '') return;
     const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['methods'], message });
     if (!methods.includes('send')) refuse(`${given}: limits what is sent, and "send" is not among the methods`);
@@ -156,6 +162,6 @@ export const pluginEntrySchema = z.strictObject({
 export type PluginEntry = z.infer<typeof pluginEntrySchema>;
 
 /** The entry of a script that was dropped into the plugins folder and is not named in the configuration. */
-export function droppedInEntry(id: string, path: string): PluginEntry {
+export function undeclaredPluginEntry(id: string, path: string): PluginEntry {
   return pluginEntrySchema.parse({ id, path });
 }

@@ -67,7 +67,7 @@ export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
  * @param fixed the fields that never change
  * @param secrets encrypted columns of the table that are no fields, so that no view, log line or error contains them
  */
-export function record<C extends Columns, Fixed extends keyof C & string = never>(
+export function defineRecord<C extends Columns, Fixed extends keyof C & string = never>(
   table: string,
   columns: C,
   { key = ['id'], fixed = [], secrets = [] }: RecordOptions<C, Fixed> = {},
@@ -122,43 +122,43 @@ function same<T extends string | number>(schema: z.ZodType<T>): Column<T, T> {
 }
 
 /** A key, or a text that no one outside chooses. It is stored as it is: two different keys are never made equal. */
-export const text = same(z.string());
+export const textColumn = same(z.string());
 
 /** Prose, such as a node's error. What a database cannot store in it is replaced. */
-export const prose: Column<string, string> = { schema: z.string(), write: storableText };
+export const proseColumn: Column<string, string> = { schema: z.string(), write: storableText };
 
-export const integer = same(z.int());
+export const integerColumn = same(z.int());
 
 /** Milliseconds since the Unix epoch. */
-export const timestamp = same(z.int());
+export const timestampColumn = same(z.int());
 
 /** One of some texts. */
-export function oneOf<T extends string>(schema: z.ZodType<T>): Column<T, T> {
+export function enumColumn<T extends string>(schema: z.ZodType<T>): Column<T, T> {
   return same(schema);
 }
 
 /** A boolean, which both databases store as 0 or 1. */
-export const flag: Column<boolean, number> = {
+export const booleanColumn: Column<boolean, number> = {
   schema: z.union([z.literal(0), z.literal(1)]).transform((stored) => stored === 1),
   write: (field) => (field ? 1 : 0),
 };
 
 /** JSON text whose value has the given shape. */
-export function json<T>(shape: z.ZodType<T>): Column<T, string> {
+export function jsonColumn<T>(shape: z.ZodType<T>): Column<T, string> {
   return { schema: jsonText(shape), write: (field) => JSON.stringify(field) };
 }
 
 /** JSON text of any object. */
-export const jsonObject = json(z.custom<JsonObject>(isObject, 'not a JSON object'));
+export const jsonObjectColumn = jsonColumn(z.custom<JsonObject>(isObject, 'not a JSON object'));
 
 /** JSON text of any value. */
-export const anyJson = json(z.custom<Json>(() => true));
+export const anyJsonColumn = jsonColumn(z.custom<Json>(() => true));
 
 /**
  * A sequence of an account, as decimal digits of fixed width: both databases compare and order it without loss.
  * Writing throws a RangeError outside 0 to 2^64 - 1.
  */
-export const sequence: Column<bigint, string> = {
+export const accountSequenceColumn: Column<bigint, string> = {
   schema: z
     .string()
     .regex(/^\d{20}$/)
@@ -170,17 +170,17 @@ export const sequence: Column<bigint, string> = {
 };
 
 /** A column with another name than its field. */
-export function named<C, Name extends string>(name: Name, column: C): C & { name: Name } {
+export function columnNamed<C, Name extends string>(name: Name, column: C): C & { name: Name } {
   return { ...column, name };
 }
 
 /** A text that the store encrypts: a secret, or an address that has one. */
-export function sealed<Field>(column: Column<Field, string>): Column<Field, string> {
+export function sealedColumn<Field>(column: Column<Field, string>): Column<Field, string> {
   return { ...column, isSealed: true };
 }
 
 /** A column that may be empty. */
-export function nullable<Field, Stored extends string | number>(
+export function nullableColumn<Field, Stored extends string | number>(
   column: Column<Field, Stored>,
 ): Column<Field | null, Stored | null> {
   return {

@@ -32,7 +32,7 @@ export type NewWebhookEvent = Pick<WebhookEvent, 'id' | 'notificationId' | 'subj
 export type DeliveryState = 'waiting' | WebhookEnd;
 
 /** A listed event, with the state of its delivery. */
-export interface Delivery extends Omit<WebhookEvent, 'body' | 'dueSince' | 'triesSince'> {
+export interface ListedWebhookDelivery extends Omit<WebhookEvent, 'body' | 'dueSince' | 'triesSince'> {
   /** Rises with each event. */
   position: number;
   state: DeliveryState;
@@ -53,17 +53,17 @@ export interface DeliveryFilter {
 }
 
 /** The subject of the events of a transaction. */
-export function subjectOf(transactionId: string): string {
+export function webhookSubjectOf(transactionId: string): string {
   return `transaction:${transactionId}`;
 }
 
 /** The transaction that a subject is about; null for another one. */
-export function transactionOf(subject: string): string | null {
-  const prefix = subjectOf('');
+export function transactionIdOfSubject(subject: string): string | null {
+  const prefix = webhookSubjectOf('');
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : null;
 }
 
-export const eventNameSchema = z.enum([
+export const webhookEventNameSchema = z.enum([
   'transaction_update',
   'relayer_state_update',
   'relayer_balance_low',
@@ -75,7 +75,7 @@ export const eventNameSchema = z.enum([
   'stellar_dex',
 ]);
 
-export type WebhookEventName = z.infer<typeof eventNameSchema>;
+export type WebhookEventName = z.infer<typeof webhookEventNameSchema>;
 
 /**
  * How an event ended. `delivered`: the receiver took it. `dead`: it was tried for a day without success. `dropped`: its
@@ -86,4 +86,4 @@ export const webhookEndSchema = z.enum(['delivered', 'dead', 'dropped']);
 export type WebhookEnd = z.infer<typeof webhookEndSchema>;
 
 /** The result of one delivery. `outcome` says it to the operator, without the address. */
-export type WebhookReport = { outcome: string; end: WebhookEnd } | { outcome: string; retryInMs: number };
+export type WebhookDeliveryResult = { outcome: string; end: WebhookEnd } | { outcome: string; retryInMs: number };

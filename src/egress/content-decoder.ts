@@ -28,7 +28,7 @@ export interface ContentDecoder {
  * one of them is unknown: such a body is passed on as it is.
  * @throws Error for more codings than an honest server applies
  */
-export function codingsOf(header: string): string[] {
+export function parseContentCodings(header: string): string[] {
   const codings = header
     .toLowerCase()
     .split(',')

@@ -1,7 +1,7 @@
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { messageOf } from '../domain/errors.ts';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
-import { type ContentDecoder, codingsOf, createContentDecoder } from './content-decoder.ts';
+import { type ContentDecoder, createContentDecoder, parseContentCodings } from './content-decoder.ts';
 import { HttpFailure } from './http-failure.ts';
 
 export interface HttpGet {
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     try {
-      this.#codings = codingsOf(String(headers['content-encoding'] ?? ''));
+      this.#codings = parseContentCodings(String(headers['content-encoding'] ?? ''));
     } catch (error) {
       this.fail(new HttpFailure('transport', messageOf(error), error));
     }

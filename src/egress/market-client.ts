@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { createHttpClient, type HttpAnswer, type HttpClient } from './http-client.ts';
 import { HttpFailure } from './http-failure.ts';
-import { isSuccess } from './rpc/json-rpc-answer.ts';
+import { isHttpSuccess } from './rpc/json-rpc-answer.ts';
 
 /**
  * A market of tokens that speaks JSON over HTTP. It tells what tokens cost, and who trades them. The operator chooses
@@ -90,7 +90,7 @@ async function read(answering: Promise<HttpAnswer>, missingKey: string | undefin
     throw error instanceof HttpFailure ? new MarketFailure(error.message, { cause: error }) : error;
   });
   const answer = parsed(body);
-  if (!isSuccess(status)) throw refusal({ status, redirect }, answer, missingKey);
+  if (!isHttpSuccess(status)) throw refusal({ status, redirect }, answer, missingKey);
   if (answer === undefined) throw new MarketFailure('its answer is not JSON');
   return answer;
 }

@@ -22,6 +22,6 @@ export function createSignerHttp(signers: 'declared' | 'made by a client' = 'dec
  * The HTTP client for the endpoints that give a machine its own identity. They are link-local or on the machine, and
  * only the environment names them: no file and no client.
  */
-export function createIdentityHttp(): HttpClient {
+export function createMachineIdentityHttp(): HttpClient {
   return createHttpClient({ checkUrl() {}, checkHost() {}, lookup });
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../observability/log.ts';
 import type { Lease } from '../store/lease.ts';
-import type { Store, Writer } from '../store/store.ts';
-import { Pause } from './rounds.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
+import { EndablePause } from './rounds.ts';
 
 /** Renewals in the life of a lease. One lost or late renewal does not end the lease. */
 const RENEWALS_PER_LEASE = 4;
@@ -24,7 +24,7 @@ export interface HeldLease {
    */
   isLive(): boolean;
   /** Writes under the lease. Throws LeaseLost when another instance has it by now. */
-  write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
+  write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /** Gives the lease back. Safe to call twice. */
   release(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export class LeaseRegistry {
   readonly #acquiring = new Map<string, Promise<HeldLease | undefined>>();
   /** Until when other instances have their leases, if they do not renew them. */
   readonly #elsewhere = new Map<string, number>();
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   #renewing: Promise<void> | null = null;
   #closed = false;
 

@@ -1,9 +1,9 @@
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
 import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
-import { Pause } from './rounds.ts';
+import { EndablePause } from './rounds.ts';
 
 /** The pace of the pruning. Times are in milliseconds. */
 export interface RetentionTiming {
@@ -54,7 +54,7 @@ export class Retention {
   readonly #deps: RetentionDeps;
   readonly #timing: RetentionTiming;
   readonly #leases: LeaseRegistry;
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   /**
    * How far the store's clock was ahead of the one that nobody sets, within the last day. Only the smallest lead
    * counts, so a lead is dropped when a later one is smaller. The list therefore rises.
@@ -136,7 +136,7 @@ export class Retention {
     }
   }
 
-  async #inBatches(lease: HeldLease, prune: (writer: Writer, limit: number) => Promise<number>): Promise<number> {
+  async #inBatches(lease: HeldLease, prune: (writer: StoreWriter, limit: number) => Promise<number>): Promise<number> {
     const { batch, restMs } = this.#timing;
     let pruned = 0;
     while (!this.#closed) {

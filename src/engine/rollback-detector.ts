@@ -1,9 +1,9 @@
-import type { History } from '../domain/history.ts';
+import type { StoreHistory } from '../domain/history.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
-import type { Store, Writer } from '../store/store.ts';
-import type { Ledger } from './lane/ledger.ts';
-import { Pause } from './rounds.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
+import type { TransactionLedger } from './lane/ledger.ts';
+import { EndablePause } from './rounds.ts';
 
 /**
  * The time between two marks. If a restored copy is older than a crash by less than this, the marks may not show it.
@@ -52,7 +52,7 @@ class WentBack extends Error {
  * database is; null when it has no place but its data folder.
  */
 export function isRolledBack(
-  history: Omit<History, 'release'>,
+  history: Omit<StoreHistory, 'release'>,
   known: KnownHistory | undefined,
   place: string | null,
 ): boolean {
@@ -67,7 +67,7 @@ export function isRolledBack(
 
 /** Begins a new epoch. From now on the database counts as current, whatever data folders remember of it. */
 export async function beginEpoch(
-  writer: Writer,
+  writer: StoreWriter,
   { folder, epoch, place }: { folder: string; epoch: string; place: string | null },
 ): Promise<KnownHistory> {
   const { epochs, marks } = await writer.history();
@@ -84,7 +84,7 @@ export async function beginEpoch(
  */
 export class RollbackDetector {
   readonly #deps: RollbackDetectorDeps;
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   readonly #everyMs: number;
   #known: KnownHistory;
   #running: Promise<void> | undefined;
@@ -202,7 +202,7 @@ const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have be
  * Ends all transactions that were accepted and not signed as failed. Webhooks and budgets are updated as usual. Nothing
  * else may use the database at the same time. Signed transactions stay: their same bytes go out again.
  */
-export async function failUnsigned(store: Pick<Store, 'read'>, ledger: Ledger): Promise<void> {
+export async function failUnsigned(store: Pick<Store, 'read'>, ledger: TransactionLedger): Promise<void> {
   for (;;) {
     const unsigned = await store.read.unsigned(UNSIGNED_PER_COMMIT);
     if (unsigned.length === 0) return;

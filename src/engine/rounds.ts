@@ -2,7 +2,7 @@ import type { Log } from '../observability/log.ts';
 import { backOff, type EngineTiming } from './timing.ts';
 
 /** A wait for one waiter that somebody else can end early. An end that comes while nobody waits ends the next wait. */
-export class Pause {
+export class EndablePause {
   #ended = false;
   #wakeUp: (() => void) | null = null;
 
@@ -41,7 +41,7 @@ export interface RoundsParts {
 /** Makes rounds, one after the other, until it is closed. One that fails is made again after a growing pause. */
 export class Rounds {
   readonly #parts: RoundsParts;
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   #running: Promise<void> | null = null;
   #closed = false;
 

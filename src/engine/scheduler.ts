@@ -1,5 +1,5 @@
 import type { Chain } from '../chains/chain.ts';
-import type { ChainConnections, Contacts } from '../chains/connections.ts';
+import type { ChainConnections, EndpointContacts } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
@@ -12,12 +12,12 @@ import { ChangeFeed } from './change-feed.ts';
 import type { Engine } from './engine.ts';
 import type { ParkedTransaction } from './lane/broadcast-history.ts';
 import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane.ts';
-import type { Checkpoint } from './lane/lane-step.ts';
-import { Ledger } from './lane/ledger.ts';
+import type { CrashPoint } from './lane/lane-step.ts';
+import { TransactionLedger } from './lane/ledger.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
 import type { UnreachedRelayer } from './relayers/reach.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
-import { Pause } from './rounds.ts';
+import { EndablePause } from './rounds.ts';
 import { SwapRounds } from './swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';
@@ -27,7 +27,7 @@ export interface EngineDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   /** How the endpoints answer; absent where they are not watched. */
-  contacts?: Contacts | undefined;
+  contacts?: EndpointContacts | undefined;
   signerOf(relayer: Relayer): Promise<Signer>;
   keyFault?: RelayerHealthDeps['keyFault'];
   log: Log;
@@ -41,7 +41,7 @@ export interface EngineDeps {
   newId(): string;
   timing?: EngineTiming | undefined;
   /** Called at each moment of a transaction's life. */
-  onCheckpoint?: ((step: Checkpoint) => void) | undefined;
+  onCheckpoint?: ((step: CrashPoint) => void) | undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ class Scheduler implements Engine {
   readonly #lanes = new Map<string, Lane>();
   /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
   readonly #origins = new Map<string, { token: number; upTo: number }>();
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   /** The place of the last transaction that was accepted before the start. */
   #acceptedBefore = 0;
   #stopListening: () => void = () => {};
@@ -116,7 +116,8 @@ class Scheduler implements Engine {
       origin: (lease, isDoubted) => this.#originOf(lease, isDoubted),
       sources: { store, chains, connections, signerOf },
       leases,
-      ledgerUnder: (lease, onDoubt) => new Ledger(lease, { feed: this.#feed, metrics, outbox, chains, log, onDoubt }),
+      ledgerUnder: (lease, onDoubt) =>
+        new TransactionLedger(lease, { feed: this.#feed, metrics, outbox, chains, log, onDoubt }),
       timing,
       random,
       log,
@@ -185,7 +186,7 @@ class Scheduler implements Engine {
     const { watched } = this.#health;
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
     const ended = Promise.all([this.#sweeping, this.#health.close(), this.#swaps.close(), ...lanes]);
-    const patience = new Pause();
+    const patience = new EndablePause();
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
     await this.#leases.close();

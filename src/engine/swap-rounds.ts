@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
-import { nextOf } from '../domain/cron-schedule.ts';
+import { nextCronTime } from '../domain/cron-schedule.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
@@ -11,7 +11,7 @@ import { laneKey } from '../domain/transaction/lane.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
 import { newTransaction } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 import type { HeldLease, LeaseRegistry } from './lease-registry.ts';
 import { Rounds } from './rounds.ts';
 import type { EngineTiming } from './timing.ts';
@@ -113,7 +113,7 @@ export class SwapRounds {
   /** A text that tells this run from others; undefined when no run is due. */
   async #dueOf(relayer: Relayer, mark: Mark, now: Timestamp): Promise<string | undefined> {
     const { cron = null, below = null } = this.#scheduleOf(relayer) ?? {};
-    const at = cron === null ? undefined : nextOf(cron, mark.lookedAt);
+    const at = cron === null ? undefined : nextCronTime(cron, mark.lookedAt);
     mark.lookedAt = now;
     if (at !== undefined && at <= now) return `at ${at}`;
     if (below === null || mark.balanceAt > now) return undefined;
@@ -182,7 +182,7 @@ export async function startSwaps(
 }
 
 /** The requests of all transactions of the lane that have not ended, whoever asked for them. */
-async function openRequests(writer: Writer, lane: string, kinds: ReadonlySet<AnchorKind>): Promise<JsonObject[]> {
+async function openRequests(writer: StoreWriter, lane: string, kinds: ReadonlySet<AnchorKind>): Promise<JsonObject[]> {
   const pending: Transaction[] = [];
   for (const kind of kinds) pending.push(...(await writer.duePending(lane, kind, EVER, MAX_WAITING)));
   const signed = await writer.openTransactions(lane);

@@ -105,7 +105,7 @@ export function backOff(failures: number, timing: EngineTiming, random: () => nu
  * When to look at a transaction next. The older it is, the less often, so that fast chains are followed closely and
  * slow ones at about their own pace. Rounded up to the grid, so that one question serves all that are due around then.
  */
-export function nextLook(now: number, since: number, timing: EngineTiming): number {
+export function nextLookAt(now: number, since: number, timing: EngineTiming): number {
   const pause = Math.min(Math.max((now - since) / 4, timing.lookMs), timing.lookCapMs);
   return Math.ceil((now + pause) / timing.lookMs) * timing.lookMs;
 }

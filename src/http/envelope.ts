@@ -1,8 +1,8 @@
 import type { AppError, ErrorCode } from '../domain/errors.ts';
-import { type JsonObject, oncePerObject, type Wire } from '../domain/json/json.ts';
+import { type JsonObject, memoizePerObject, type WireValue } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
-import { disabledView } from '../domain/relayer/disabled-reason.ts';
+import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
+import { disabledReasonView } from '../domain/relayer/disabled-reason.ts';
 
 /** The page of a list. The numbers are those in effect, not those asked for. */
 interface Pagination {
@@ -21,7 +21,7 @@ interface Continuation {
 /** The body of a successful answer. */
 interface Success {
   success: true;
-  data: Wire;
+  data: WireValue;
   error: null;
   pagination?: Pagination | Continuation;
 }
@@ -42,12 +42,12 @@ interface Failure {
   disabled_reason?: JsonObject;
 }
 
-export function success(data: Wire): Success {
+export function success(data: WireValue): Success {
   return { success: true, data, error: null };
 }
 
 /** One page of a list. */
-export function successPage(page: Page<Wire>, request: PageRequest): Success {
+export function successPage(page: Page<WireValue>, request: PageRequest): Success {
   const pagination = { current_page: request.page, per_page: request.perPage, total_items: page.total };
   return { success: true, data: page.items, error: null, pagination };
 }
@@ -57,8 +57,8 @@ export function successPage(page: Page<Wire>, request: PageRequest): Success {
  * @param cursorOf turns a position in the list into a cursor for clients
  */
 export function successPart(
-  { items, next }: Part<Wire>,
-  request: PartRequest,
+  { items, next }: ListPart<WireValue>,
+  request: ListPartRequest,
   cursorOf: (place: number) => string = String,
 ): Success {
   const pagination = { per_page: request.limit, next_cursor: next === null ? null : cursorOf(next) };
@@ -68,7 +68,7 @@ export function successPart(
 export function failure(error: AppError): Failure {
   const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after, disabledReason } = error;
   const body: Failure = { success: false, data: null, error: reason, message, code, retryable };
-  if (disabledReason !== undefined) return { ...body, disabled_reason: disabledView(disabledReason) };
+  if (disabledReason !== undefined) return { ...body, disabled_reason: disabledReasonView(disabledReason) };
   return error.status === 429 && after !== undefined ? { ...body, after } : body;
 }
 
@@ -78,7 +78,7 @@ export function failure(error: AppError): Failure {
  */
 export const ANSWER_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-const written = oncePerObject(writeJson);
+const written = memoizePerObject(writeJson);
 
 /**
  * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once. Later

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../domain/errors.ts';
-import { type Effect, idempotencyKeySchema } from '../domain/idempotency.ts';
+import { idempotencyKeySchema, type KeyedEffect } from '../domain/idempotency.ts';
 import { canonicalJson } from '../domain/json/json.ts';
-import type { IdempotencyKeys, Keeping, KeyedRun } from '../services/idempotency-keys.ts';
+import type { AnswerKeeping, IdempotencyKeys, KeyedRun } from '../services/idempotency-keys.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -66,7 +66,7 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
 }
 
 /** The one effect of a request other than a plugin call; undefined without an idempotency key. */
-export function effectOf({ keyedRun }: FastifyRequest): Effect | undefined {
+export function effectOf({ keyedRun }: FastifyRequest): KeyedEffect | undefined {
   if (keyedRun === null) return undefined;
   const { claim, request } = keyedRun;
   return { claim, payloadHash: request.fingerprint, occurrence: 0, isStep: false };
@@ -96,7 +96,10 @@ function takesKey({ method, routeOptions: { config } }: FastifyRequest): boolean
   return config.isPublic !== true && config.isRefusal !== true && method !== 'GET' && method !== 'HEAD';
 }
 
-function keepingOf({ isProvisional, routeOptions: { config } }: FastifyRequest, { statusCode }: FastifyReply): Keeping {
+function keepingOf(
+  { isProvisional, routeOptions: { config } }: FastifyRequest,
+  { statusCode }: FastifyReply,
+): AnswerKeeping {
   if (isProvisional) return 'never';
   if (statusCode < 400) return 'always';
   const isRefusal = statusCode < 500 && !NEVER_KEPT.has(statusCode);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { BodyDescription, SigningDescription } from '../chains/chain.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { PageRequest } from '../domain/page.ts';
 import type { Access, AccessResource, RequiredPermission } from '../domain/settings/access.ts';
@@ -208,7 +208,7 @@ export class Call<Params = unknown, Query = unknown> {
     return accessOf(this.request);
   }
 
-  get effect(): Effect | undefined {
+  get effect(): KeyedEffect | undefined {
     return effectOf(this.request);
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PageRequest, PartRequest } from '../domain/page.ts';
+import type { ListPartRequest, PageRequest } from '../domain/page.ts';
 
 const MAX_PAGE = 4_294_967_295;
 const MAX_PER_PAGE = 500;
@@ -47,6 +47,6 @@ export const partQuerySchema = z.object({
 /** The same query, for a list with sealed cursors. */
 export const sealedPartQuerySchema = partQuerySchema.extend({ cursor: cursorSchema.optional().meta(CURSOR) });
 
-export function partRequest(query: z.infer<typeof partQuerySchema>): PartRequest {
+export function partRequest(query: z.infer<typeof partQuerySchema>): ListPartRequest {
   return { before: query.cursor ?? null, limit: Math.min(MAX_PER_PAGE, query.per_page) };
 }

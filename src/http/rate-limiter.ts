@@ -3,7 +3,7 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { KeyRate } from '../domain/settings/api-key.ts';
 import type { Log } from '../observability/log.ts';
 import type { RelayerLimit } from '../services/relayer-access.ts';
-import type { Buckets } from '../store/instances.ts';
+import type { SharedTokenBuckets } from '../store/instances.ts';
 
 /** The state of a caller's bucket after one more request. */
 export interface RateVerdict {
@@ -145,7 +145,7 @@ function wholeSeconds(ms: number): number {
 interface RateLimitOfInstancesParts {
   /** Counts addresses. While the database does not answer, it counts keys and relayers too. */
   local: RateLimiter;
-  buckets: Buckets;
+  buckets: SharedTokenBuckets;
   rate: Pick<TokenBucketSettings, 'perSecond' | 'burst'>;
   log: Log;
 }
@@ -201,7 +201,7 @@ interface LimitSettings {
  */
 export function createLimits(
   settings: LimitSettings,
-  { buckets, clock, log }: { buckets: Buckets | null; clock: Pick<Clock, 'elapsed'>; log: Log },
+  { buckets, clock, log }: { buckets: SharedTokenBuckets | null; clock: Pick<Clock, 'elapsed'>; log: Log },
 ): { limiter: RateLimiter; relayerLimit: RelayerLimit | undefined } {
   const rate = { perSecond: settings.RATE_LIMIT_REQUESTS_PER_SECOND, burst: settings.RATE_LIMIT_BURST_SIZE };
   const local = new TokenBuckets(rate, clock);

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/in-time.ts';
-import type { Wire } from '../domain/json/json.ts';
+import { withTimeout } from '../domain/in-time.ts';
+import type { WireValue } from '../domain/json/json.ts';
 
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
 
@@ -8,7 +8,7 @@ export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
 export interface ComponentHealth {
   status: HealthStatus;
   error?: string;
-  [detail: string]: Wire;
+  [detail: string]: WireValue;
 }
 
 /** Checks one part. An exception makes the part unhealthy. */
@@ -98,7 +98,7 @@ export function withoutDetails({ components, reason, ...report }: HealthReport):
 
 async function within(limitMs: number, check: HealthCheck): Promise<ComponentHealth> {
   try {
-    const health = await inTime(limitMs, (async () => check())());
+    const health = await withTimeout(limitMs, (async () => check())());
     return health ?? { status: 'unhealthy', error: `no answer within ${limitMs} ms` };
   } catch (error) {
     return { status: 'unhealthy', error: error instanceof Error ? error.message : String(error) };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import { EXPOSED_METRICS, type MetricLabels, type MetricName } from './metric-table.ts';
 
 /** What all parts of the service count with. Names and labels are those of the table. */
@@ -191,7 +191,7 @@ export class ServiceMetrics implements Metrics, Exposition {
   /** Takes all samples. Concurrent scrapes share one run. */
   #sample(): Promise<void> {
     this.#sampling ??= Promise.allSettled(
-      this.#samples.map((sample) => inTime(SAMPLE_MS, (async () => sample())())),
+      this.#samples.map((sample) => withTimeout(SAMPLE_MS, (async () => sample())())),
     ).then(() => {
       this.#sampling = undefined;
     });

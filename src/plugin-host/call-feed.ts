@@ -1,4 +1,4 @@
-import { type EndedCall, withKeptLines } from './call-log.ts';
+import { type EndedCall, fitCallLog } from './call-log.ts';
 
 /** How many ended calls are kept for readers that ask later. */
 const MAX_CALLS = 1_000;
@@ -6,7 +6,7 @@ const MAX_CALLS = 1_000;
 const ROOM = { lines: Number.POSITIVE_INFINITY, characters: 8_192 };
 
 /** The latest calls that ended after a place, the oldest of them first. */
-export interface FollowingCalls {
+export interface CallFeedPage {
   calls: readonly EndedCall[];
   /** True when there were more calls, or may have been: older calls are no longer kept. */
   isCut: boolean;
@@ -27,12 +27,12 @@ export class CallFeed {
 
   add(call: EndedCall): void {
     this.#latest += 1;
-    this.#calls[this.#latest % MAX_CALLS] = withKeptLines(call, ROOM);
+    this.#calls[this.#latest % MAX_CALLS] = fitCallLog(call, ROOM);
     for (const listener of this.#listeners) listener.call();
   }
 
   /** The latest wanted calls after `place`, at most `most`. A place that was never given counts as the latest. */
-  after(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
+  after(place: number, most: number, isWanted: (call: EndedCall) => boolean): CallFeedPage {
     const from = Math.min(place, this.#latest);
     const first = Math.max(from + 1, this.#latest - MAX_CALLS + 1);
     const calls: EndedCall[] = [];

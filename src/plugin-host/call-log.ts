@@ -2,7 +2,7 @@ import type { LogEntry } from '../../sandbox/protocol.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { wireTime } from '../domain/wire-time.ts';
-import { printable } from './forwarded-logs.ts';
+import { printableLogText } from './forwarded-logs.ts';
 
 /** A call that has ended, with what it wrote. */
 export interface LoggedCall {
@@ -38,7 +38,7 @@ export class CallLog {
   add(pluginId: string, call: LoggedCall): void {
     const calls = this.#calls.get(pluginId) ?? [];
     this.#calls.set(pluginId, calls);
-    calls.push(withKeptLines(call, ROOM));
+    calls.push(fitCallLog(call, ROOM));
     if (calls.length > MAX_CALLS) calls.shift();
   }
 
@@ -72,18 +72,18 @@ export function callView({ requestId, keyId, at, outcome, durationMs, lines }: L
 
 /** Makes each line printable and keeps the line breaks, because a stack is read by its lines. */
 function readable(message: string): string {
-  return message.split('\n').map(printable).join('\n');
+  return message.split('\n').map(printableLogText).join('\n');
 }
 
 /** How much of a call's log may be kept. */
-export interface LinesRoom {
+export interface LogRoom {
   lines: number;
   characters: number;
 }
 
 /** A call with only the lines that fit into the room. Returns the same object when all lines fit. */
-export function withKeptLines<Call extends { lines: readonly LogEntry[] }>(call: Call, room: LinesRoom): Call {
-  const lines = keptLines(call.lines, room);
+export function fitCallLog<Call extends { lines: readonly LogEntry[] }>(call: Call, room: LogRoom): Call {
+  const lines = fitLogLines(call.lines, room);
   return lines === call.lines ? call : { ...call, lines };
 }
 
@@ -91,7 +91,7 @@ export function withKeptLines<Call extends { lines: readonly LogEntry[] }>(call:
  * The lines that fit into the room, in their order. The last line that fits may be cut. An uncaught error gets room
  * first: it is written at the end, and tells the most.
  */
-export function keptLines(lines: readonly LogEntry[], room: LinesRoom): readonly LogEntry[] {
+export function fitLogLines(lines: readonly LogEntry[], room: LogRoom): readonly LogEntry[] {
   const characters = lines.reduce((sum, { message }) => sum + message.length + 1, 0);
   // The usual case.
   if (lines.length <= room.lines && characters <= room.characters) return lines;

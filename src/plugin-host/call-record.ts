@@ -1,7 +1,7 @@
 import { CallTable } from '../../sandbox/call-table.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { KvCaller, KvQuota } from '../domain/kv.ts';
-import type { Grants } from './capabilities/grants.ts';
+import type { PluginGrants } from './capabilities/grants.ts';
 import { HeldLocks } from './capabilities/held-locks.ts';
 import type { EffectRun } from './effect-run.ts';
 import type { OpenCall } from './open-calls.ts';
@@ -10,7 +10,7 @@ import { Traces } from './trace.ts';
 /** The facts of a plugin by which the gateway decides. */
 export interface CallingPlugin {
   readonly id: string;
-  readonly grants: Grants;
+  readonly grants: PluginGrants;
   /** Capability calls that one plugin call may make. */
   readonly maxCalls: number;
   readonly kvQuota: KvQuota;

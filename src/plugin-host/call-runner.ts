@@ -1,20 +1,20 @@
-import type { Admission, NoSeat, Seat } from '../../sandbox/host/admission.ts';
-import { placeIn } from '../../sandbox/host/compiler/source-positions.ts';
+import type { CallQueues, ChildSeat, NoSeatReason } from '../../sandbox/host/admission.ts';
+import { positionInStack } from '../../sandbox/host/compiler/source-positions.ts';
 import type { DriverPool } from '../../sandbox/host/pool.ts';
-import { fingerprintOf, type Quarantine } from '../../sandbox/host/quarantine.ts';
-import { type CallerSignal, ended, type HostFailure } from '../../sandbox/host/surroundings.ts';
+import { type Quarantine, requestFingerprint } from '../../sandbox/host/quarantine.ts';
+import { type CallerSignal, endCodeFailure, type HostFailure } from '../../sandbox/host/surroundings.ts';
 import type { UsageLedger } from '../../sandbox/host/usage.ts';
 import {
+  type CallOutcome,
   type CallReport,
   type CallUsage,
   END_CODES,
   type InvocationContext,
   type LogEntry,
-  type Outcome,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -22,17 +22,17 @@ import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
-import { MAX_SHOWN } from './catalog/network-use.ts';
+import { MAX_SHOWN_NAMES } from './catalog/network-use.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
-import { answerOf, failureAnswer, type PlacedOutcome, type ShownUsage } from './outcome.ts';
+import { failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } from './outcome.ts';
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 
 export interface CallRunnerDeps {
   pool: Pick<DriverPool, 'post' | 'run'>;
-  admission: Admission;
+  admission: CallQueues;
   calls: RunningCalls;
   quarantine: Quarantine;
   /** The plugin as it stands now; it may have been edited since the call came in. */
@@ -77,14 +77,14 @@ export class CallRunner {
     const began = clock.elapsed();
     let hashed: string | undefined;
     const fingerprint = () => {
-      hashed ??= fingerprintOf(request);
+      hashed ??= requestFingerprint(request);
       return hashed;
     };
     const backOff = quarantine.refusal(entry.id, request.keyId, fingerprint);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), request, began);
     let plugin = called;
     if (called.serving === undefined && called.failure === undefined) {
-      await inTime(BUILD_WAIT_MS, Promise.race([called.isBuilt, admission.closing]));
+      await withTimeout(BUILD_WAIT_MS, Promise.race([called.isBuilt, admission.closing]));
       plugin = this.deps.plugin(entry.id) ?? called;
     }
     const { serving } = plugin;
@@ -147,7 +147,7 @@ export class CallRunner {
 
   /** Runs the call once in one child. During the run the gateway may note a failure of the call. Never rejects. */
   private async drive(
-    seat: Seat,
+    seat: ChildSeat,
     record: CallRecord,
     context: string,
     leftMs: number,
@@ -200,7 +200,7 @@ export class CallRunner {
 
   private answer(
     entry: PluginEntry,
-    outcome: Outcome,
+    outcome: CallOutcome,
     report: CallReport & { usage: ShownUsage },
     record: CallRecord,
     version: PluginVersion,
@@ -209,7 +209,7 @@ export class CallRunner {
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
     const { id: pluginId, emit_logs, forward_logs } = entry;
-    const granted = takeUngranted(report.logs, this.deps.log, pluginId, serving);
+    const granted = takeUngrantedReads(report.logs, this.deps.log, pluginId, serving);
     const lines = granted.map(({ level, message }) => ({ level, message: mapped(message) }));
     const logs = lines.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
     if (report.dropped_logs > 0) {
@@ -223,7 +223,7 @@ export class CallRunner {
       forward_logs,
     );
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
-    return answerOf(placed(shown, logs), entry, {
+    return pluginAnswerOf(placed(shown, logs), entry, {
       logs,
       traces: record.traces.entries(this.deps.clock.elapsed()),
       usage: report.usage,
@@ -232,7 +232,7 @@ export class CallRunner {
 
   /** Keeps the call for later requests, whether or not its answer shows its lines. Most calls write no lines. */
   private remember(
-    outcome: Outcome,
+    outcome: CallOutcome,
     lines: readonly LogEntry[],
     usage: ShownUsage,
     { plugin: { id: pluginId }, requestId, callerKeyId: keyId }: CallRecord,
@@ -296,11 +296,11 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
  * Adds the place in the author's files to an uncaught error that has no details of its own, and to a call whose time
  * was over: the sandbox wrote the stack into the log.
  */
-function placed(outcome: Outcome, logs: readonly LogEntry[]): PlacedOutcome {
+function placed(outcome: CallOutcome, logs: readonly LogEntry[]): PlacedOutcome {
   if (outcome.kind === 'returned') return outcome;
   if (outcome.kind === 'threw' && (outcome.status < MIN_UNMEANT_STATUS || outcome.details !== '{}')) return outcome;
   if (outcome.kind === 'ended' && outcome.code !== 'CPU_LIMIT') return outcome;
-  const place = placeIn(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
+  const place = positionInStack(logs.findLast(({ level }) => level === 'uncaught')?.message ?? '');
   if (place === undefined) return outcome;
   const details = JSON.stringify(place);
   if (outcome.kind === 'threw') return { ...outcome, details };
@@ -311,36 +311,36 @@ function placed(outcome: Outcome, logs: readonly LogEntry[]): PlacedOutcome {
  * States the timeout as the operator configured it. The sandbox does not know it: a second run gets only the time that
  * is left.
  */
-function restated(outcome: Outcome, entry: PluginEntry): Outcome {
+function restated(outcome: CallOutcome, entry: PluginEntry): CallOutcome {
   if (outcome.kind !== 'ended' || outcome.code !== 'TIMEOUT') return outcome;
   return { ...outcome, message: `Plugin execution timed out after ${entry.timeout} seconds` };
 }
 
-function notSeated(pluginId: string, reason: NoSeat, quarantine: Quarantine): HostFailure {
+function notSeated(pluginId: string, reason: NoSeatReason, quarantine: Quarantine): HostFailure {
   switch (reason) {
     case 'canceled':
-      return ended('CANCELED', 'The client left before the call began');
+      return endCodeFailure('CANCELED', 'The client left before the call began');
     case 'backed-off':
       return backedOff(pluginId, quarantine.backOff(pluginId) ?? { reason: 'it did not load', leftMs: 1000 });
     case 'closed':
-      return ended(SHUT_DOWN.code, SHUT_DOWN.message, 5);
+      return endCodeFailure(SHUT_DOWN.code, SHUT_DOWN.message, 5);
     case 'queue-full':
-      return ended('SERVICE_UNAVAILABLE', `Too many calls of plugin ${pluginId} are waiting`, 2);
+      return endCodeFailure('SERVICE_UNAVAILABLE', `Too many calls of plugin ${pluginId} are waiting`, 2);
     case 'waited-too-long':
-      return ended('SERVICE_UNAVAILABLE', `No sandbox process became free for plugin ${pluginId}`, 2);
+      return endCodeFailure('SERVICE_UNAVAILABLE', `No sandbox process became free for plugin ${pluginId}`, 2);
     default:
       throw new Error(`Unknown reason ${String(reason satisfies never)}`);
   }
 }
 
 function stillCompiling(pluginId: string): HostFailure {
-  return ended('SERVICE_UNAVAILABLE', `Plugin ${pluginId} is still being compiled`, 2);
+  return endCodeFailure('SERVICE_UNAVAILABLE', `Plugin ${pluginId} is still being compiled`, 2);
 }
 
 function backedOff(pluginId: string, { reason, leftMs }: { reason: string; leftMs: number }): HostFailure {
   const seconds = Math.ceil(leftMs / 1000);
   const message = `Plugin ${pluginId} is backed off for ${seconds} s, because its process was killed again and again: ${reason}`;
-  return ended('SERVICE_UNAVAILABLE', message, seconds);
+  return endCodeFailure('SERVICE_UNAVAILABLE', message, seconds);
 }
 
 function lostReport(): CallReport {
@@ -385,7 +385,7 @@ const NAME = /^[A-Z][A-Z0-9_]{1,99}$/;
  * version, unless the plugin's code already showed it. The plugin's view shows the name from then on.
  * @returns the other lines
  */
-export function takeUngranted(
+export function takeUngrantedReads(
   lines: readonly LogEntry[],
   log: Log,
   pluginId: string,
@@ -394,7 +394,7 @@ export function takeUngranted(
   if (!lines.some(({ level }) => level === 'ungranted')) return lines;
   const known = version?.reads.environment;
   for (const { level, message: name } of lines) {
-    if (level !== 'ungranted' || known === undefined || known.length > MAX_SHOWN) continue;
+    if (level !== 'ungranted' || known === undefined || known.length > MAX_SHOWN_NAMES) continue;
     if (known.includes(name) || !NAME.test(name)) continue;
     known.push(name);
     known.sort();

@@ -1,12 +1,12 @@
 import { AppError } from '../domain/errors.ts';
-import type { Claim, Effect, EffectName } from '../domain/idempotency.ts';
-import { inTime } from '../domain/in-time.ts';
+import type { IdempotencyClaim, KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
+import { withTimeout } from '../domain/in-time.ts';
 
 /** How long a run may be silent, in ms. After that, an effect that still waits counts as a mismatch. */
 export const SILENCE_MS = 2000;
 
 export interface EffectRunOptions {
-  claim: Claim;
+  claim: IdempotencyClaim;
   /** No earlier run exists, so no effect is recorded. */
   isFirst: boolean;
   silenceMs?: number;
@@ -24,7 +24,7 @@ interface Waiting {
  * asked for all recorded effects. When the run asks for nothing more before that, it ends.
  */
 export class EffectRun {
-  readonly #claim: Claim;
+  readonly #claim: IdempotencyClaim;
   readonly #isFirst: boolean;
   readonly #silenceMs: number;
   readonly #counts = new Map<string, number>();
@@ -47,7 +47,7 @@ export class EffectRun {
   }
 
   /** Names the next effect with this payload. */
-  next(payloadHash: string): Effect {
+  next(payloadHash: string): KeyedEffect {
     const occurrence = this.#counts.get(payloadHash) ?? 0;
     this.#counts.set(payloadHash, occurrence + 1);
     return { claim: this.#claim, payloadHash, occurrence, isStep: true };
@@ -59,9 +59,9 @@ export class EffectRun {
    * @throws AppError `EFFECT_MISMATCH`
    */
   async meet(
-    effect: Effect,
+    effect: KeyedEffect,
     method: string,
-    recorded: (claimId: string) => Promise<readonly EffectName[]>,
+    recorded: (claimId: string) => Promise<readonly KeyedEffectName[]>,
   ): Promise<boolean> {
     this.#unmet ??= this.#isFirst ? Promise.resolve(new Set<string>()) : namesOf(recorded(this.#claim.id));
     const unmet = await this.#unmet;
@@ -88,7 +88,7 @@ export class EffectRun {
 
   /** Whether all effects that the run asked for have ended within `withinMs` milliseconds. */
   async settled(withinMs: number): Promise<boolean> {
-    return (await inTime(withinMs, Promise.allSettled(this.#underWay))) !== undefined;
+    return (await withTimeout(withinMs, Promise.allSettled(this.#underWay))) !== undefined;
   }
 
   /** Ends the run and rejects effects that wait. Safe to call twice. */
@@ -139,10 +139,10 @@ class RunIsOver extends Error {
   }
 }
 
-async function namesOf(recorded: Promise<readonly EffectName[]>): Promise<Set<string>> {
+async function namesOf(recorded: Promise<readonly KeyedEffectName[]>): Promise<Set<string>> {
   return new Set((await recorded).map(nameOf));
 }
 
-function nameOf({ payloadHash, occurrence }: EffectName): string {
+function nameOf({ payloadHash, occurrence }: KeyedEffectName): string {
   return `${payloadHash}/${occurrence}`;
 }

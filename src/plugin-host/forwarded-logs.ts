@@ -25,20 +25,20 @@ export function forwardLogs(log: Log, entries: readonly LogEntry[], call: Forwar
   for (const { level, message } of entries) {
     if (level === 'uncaught') log.error({ ...call, err: uncaughtError(message) }, 'a plugin did not catch an error');
     else if (level !== 'ungranted' && isConsoleWanted)
-      log[LEVELS[level]]({ ...call, line: printable(message) }, 'plugin');
+      log[LEVELS[level]]({ ...call, line: printableLogText(message) }, 'plugin');
   }
 }
 
 /** An uncaught error in the form that the log takes: a stack and its causes, line by line. */
 export function uncaughtError(report: string): Error {
-  const lines = report.split('\n').map(printable);
+  const lines = report.split('\n').map(printableLogText);
   const error = new Error(lines[0]);
   error.stack = lines.join('\n');
   return error;
 }
 
 /** The text with control, bidirectional and line-breaking characters written as `\u…`. */
-export function printable(text: string): string {
+export function printableLogText(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
     character === '\n' || character === '\t'
       ? JSON.stringify(character).slice(1, -1)

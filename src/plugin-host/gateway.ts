@@ -3,25 +3,25 @@ import { ZodError } from 'zod';
 import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import { didYouMean } from '../domain/json/issue-text.ts';
-import { canonicalJson, type Wire } from '../domain/json/json.ts';
+import { canonicalJson, type WireValue } from '../domain/json/json.ts';
 import type { KvCaller } from '../domain/kv.ts';
 import type { Actor } from '../domain/settings/caller.ts';
-import type { Spender } from '../domain/transaction/spending.ts';
+import type { PluginSpender } from '../domain/transaction/spending.ts';
 import type { FetchGrants } from '../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { EffectsService } from '../services/effects.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
-import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
+import type { BoundCapability, PreparedCapabilityCall } from './capabilities/capability.ts';
 import type { HeldLocks } from './capabilities/held-locks.ts';
 import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
 import type { EffectRun } from './effect-run.ts';
-import { printable } from './forwarded-logs.ts';
+import { printableLogText } from './forwarded-logs.ts';
 import type { Answer, OpenCall } from './open-calls.ts';
 
-export interface GatewayDeps {
+export interface CapabilityGatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
   calls: RunningCalls;
   effects: EffectsService;
@@ -38,10 +38,10 @@ export interface GatewayDeps {
  * The only way from plugins to the services. Finds the running call, counts, parses, checks the grant, traces and calls
  * the service. Tells the plugin only as much about a failure as it may know.
  */
-export class Gateway {
-  private readonly deps: GatewayDeps;
+export class CapabilityGateway {
+  private readonly deps: CapabilityGatewayDeps;
 
-  constructor(deps: GatewayDeps) {
+  constructor(deps: CapabilityGatewayDeps) {
     this.deps = deps;
   }
 
@@ -68,7 +68,7 @@ export class Gateway {
     if (capability === undefined) return refused('unknown', `There is no capability ${quoted(message.method)}`);
     const { method } = capability;
 
-    let prepared: PreparedCall;
+    let prepared: PreparedCapabilityCall;
     try {
       assertSize(message.params, FIXED_LIMITS.request_bytes);
       prepared = capability.prepare(message.params);
@@ -90,8 +90,8 @@ export class Gateway {
   private async granted(
     record: CallRecord,
     capability: BoundCapability,
-    prepared: PreparedCall,
-    effect?: Effect,
+    prepared: PreparedCapabilityCall,
+    effect?: KeyedEffect,
   ): Promise<Answer> {
     const refusal = record.plugin.grants.refusal(prepared.need);
     if (refusal === undefined) return this.run(record, capability, prepared, effect);
@@ -108,7 +108,7 @@ export class Gateway {
     record: CallRecord,
     run: EffectRun,
     capability: BoundCapability,
-    prepared: PreparedCall,
+    prepared: PreparedCapabilityCall,
   ): Promise<Answer> {
     const { effects, log } = this.deps;
     const { method } = capability;
@@ -145,7 +145,11 @@ export class Gateway {
     this.traceAtOnce(record, { trace: { method, relayerId: relayerNamedIn(params), payload: null } }, 'error');
   }
 
-  private traceAtOnce(record: CallRecord, { trace }: Pick<PreparedCall, 'trace'>, outcome: 'error' | 'refused'): void {
+  private traceAtOnce(
+    record: CallRecord,
+    { trace }: Pick<PreparedCapabilityCall, 'trace'>,
+    outcome: 'error' | 'refused',
+  ): void {
     if (trace === undefined) return;
     const now = this.deps.clock.elapsed();
     record.traces.begin({ ...trace, requestId: this.deps.uuid() }, now)(outcome, now);
@@ -159,15 +163,15 @@ export class Gateway {
     const level = record.wasRefused ? 'debug' : 'warn';
     record.wasRefused = true;
     // The refusal may contain a name that the guest chose, in any characters.
-    const shown = printable(refusal.slice(0, MAX_REFUSAL));
+    const shown = printableLogText(refusal.slice(0, MAX_REFUSAL));
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, shown);
   }
 
   private async run(
     record: CallRecord,
     capability: BoundCapability,
-    prepared: PreparedCall,
-    effect: Effect | undefined,
+    prepared: PreparedCapabilityCall,
+    effect: KeyedEffect | undefined,
   ): Promise<Answer> {
     const { clock, uuid } = this.deps;
     const { method } = capability;
@@ -177,7 +181,7 @@ export class Gateway {
     if (prepared.effect) record.hadEffect = true;
     try {
       const principal = new CallPrincipal(record, effect);
-      const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
+      const value = toGuestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
       endTrace?.('ok', clock.elapsed());
       return { method, result: 'ok', reply: { ok: true, value } };
     } catch (error) {
@@ -200,7 +204,7 @@ export class Gateway {
   }
 
   /** The relayer that was probably meant, of those that the plugin may read. Empty when none is near. */
-  private async nearRelayer(record: CallRecord, { need }: PreparedCall): Promise<string> {
+  private async nearRelayer(record: CallRecord, { need }: PreparedCapabilityCall): Promise<string> {
     if (!('relayer' in need)) return '';
     const ids = await this.deps.relayerIds().catch(() => []);
     const { grants } = record.plugin;
@@ -257,10 +261,10 @@ const LEFT_THE_WAY: ReadonlySet<string> = new Set([
 
 /** The identity of a call record. Its signal is made only for a capability that asks for it. */
 class CallPrincipal {
-  readonly effect: Effect | undefined;
+  readonly effect: KeyedEffect | undefined;
   private readonly record: CallRecord;
 
-  constructor(record: CallRecord, effect: Effect | undefined) {
+  constructor(record: CallRecord, effect: KeyedEffect | undefined) {
     this.record = record;
     this.effect = effect;
   }
@@ -294,7 +298,7 @@ class CallPrincipal {
     return this.record.plugin.grants.hosts;
   }
 
-  spender(relayerId: string): Spender | undefined {
+  spender(relayerId: string): PluginSpender | undefined {
     return this.record.plugin.grants.spender(relayerId);
   }
 
@@ -354,7 +358,7 @@ export class TooLarge extends Error {
  * out.
  * @throws TooLarge when its JSON text would exceed about `limit` bytes
  */
-export function guestValue(wire: Wire, limit: number): Json {
+export function toGuestValue(wire: WireValue, limit: number): Json {
   return plain(wire, new Budget(limit));
 }
 
@@ -381,7 +385,7 @@ class Budget {
   }
 }
 
-function plain(wire: Wire, budget: Budget): Json {
+function plain(wire: WireValue, budget: Budget): Json {
   if (typeof wire === 'bigint') {
     const number = Number(wire);
     budget.take(8);

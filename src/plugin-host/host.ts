@@ -1,9 +1,9 @@
 import type { Compiler } from '../../sandbox/host/compiler/compiler.ts';
 import { Quarantine } from '../../sandbox/host/quarantine.ts';
-import { createSandbox, until } from '../../sandbox/host/sandbox.ts';
+import { createSandbox, waitUntil } from '../../sandbox/host/sandbox.ts';
 import type { SandboxProcess } from '../../sandbox/host/sandbox-processes.ts';
 import { UsageLedger } from '../../sandbox/host/usage.ts';
-import type { Death } from '../../sandbox/protocol.ts';
+import type { ChildDeath } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
@@ -14,12 +14,12 @@ import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
 import { bindCapabilities } from './capabilities/table.ts';
-import { Catalog, pluginsRoot } from './catalog/catalog.ts';
+import { PluginCatalog, pluginsRoot } from './catalog/catalog.ts';
 import type { WatchTiming } from './catalog/folder-watch.ts';
 import type { CatalogPlugin, KnownPlugin } from './catalog/known-plugin.ts';
 import { PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
-import { Gateway } from './gateway.ts';
+import { CapabilityGateway } from './gateway.ts';
 import type { PluginHost, PluginStatus, PluginSurroundings } from './plugin-host.ts';
 
 export interface PluginHostDeps {
@@ -75,9 +75,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const feed = new CallFeed();
   const usage = new UsageLedger(clock);
 
-  let catalog: Catalog | undefined;
+  let catalog: PluginCatalog | undefined;
   let prepared: Promise<Prepared | undefined> | undefined;
-  let gateway: Gateway | undefined;
+  let gateway: CapabilityGateway | undefined;
   let views: PluginViews | undefined;
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
@@ -112,7 +112,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   });
   const { admission } = sandbox;
 
-  function dying({ id, pluginId, version }: SandboxProcess, { cause, detail, culprit }: Death): void {
+  function dying({ id, pluginId, version }: SandboxProcess, { cause, detail, culprit }: ChildDeath): void {
     const call = calls.find(id, culprit);
     const keyId = call?.callerKeyId;
     const by = call && { keyId: call.callerKeyId, request: call.fingerprint() };
@@ -141,7 +141,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   async function start({ services, books, settings }: PluginSurroundings): Promise<void> {
     const { effects } = services;
     const capabilities = bindCapabilities(services);
-    gateway = new Gateway({
+    gateway = new CapabilityGateway({
       capabilities,
       calls,
       effects,
@@ -158,7 +158,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const ground = await prepared;
     if (ground === undefined) return;
     const watch = deps.watch === undefined ? {} : { watch: deps.watch };
-    const plugins = new Catalog({
+    const plugins = new PluginCatalog({
       ...watch,
       entries: deps.entries,
       root: ground.root,
@@ -206,7 +206,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   }
 
   async function close(graceMs: number): Promise<void> {
-    await until(() => underWay === 0, graceMs);
+    await waitUntil(() => underWay === 0, graceMs);
     admission.close();
     clearInterval(ticking);
     await Promise.all([catalog?.close(), sandbox.close(LAST_CHILD_MS), prepared?.catch(() => undefined)]);

@@ -1,5 +1,5 @@
 import type { CapabilityReply, RequestMessage } from '../../sandbox/protocol.ts';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { Log } from '../observability/log.ts';
 
 /** What the gateway knows of one capability call once it is answered. */
@@ -50,7 +50,7 @@ export async function lineOfLeftCalls(
   if (left.length === 0) return undefined;
   const answers = new Map<OpenCall, Answer>();
   const following = effects.map(async (call) => answers.set(call, await call.answering));
-  await inTime(LEFT_MS, Promise.all(following));
+  await withTimeout(LEFT_MS, Promise.all(following));
   for (const call of effects) if (!answers.has(call)) void tellLater(call, run, log);
   const named = left.slice(0, MAX_NAMED).map((call) => `${nameOf(call)}: ${fateOf(call, answers.get(call))}`);
   if (left.length > MAX_NAMED) named.push(`${left.length - MAX_NAMED} more`);

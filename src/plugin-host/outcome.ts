@@ -1,5 +1,5 @@
 import type { HostFailure } from '../../sandbox/host/surroundings.ts';
-import { type CallUsage, END_CODES, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
+import { type CallOutcome, type CallUsage, END_CODES, type LogEntry } from '../../sandbox/protocol.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
@@ -24,13 +24,13 @@ export interface ShownUsage extends CallUsage {
 export type AnswerShape = Pick<PluginEntry, 'emit_logs' | 'emit_traces' | 'emit_usage' | 'raw_response'>;
 
 /** An outcome in which an end may have the place in the author's files, as JSON text. */
-export type PlacedOutcome = Outcome | (Extract<Outcome, { kind: 'ended' }> & { details: string });
+export type PlacedOutcome = CallOutcome | (Extract<CallOutcome, { kind: 'ended' }> & { details: string });
 
 /**
  * The HTTP answer of a call. The guest makes and measures the JSON text of the result. This function inserts the text
  * and never parses it, so the size of a result costs the service no time.
  */
-export function answerOf(outcome: PlacedOutcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
+export function pluginAnswerOf(outcome: PlacedOutcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
   switch (outcome.kind) {
     case 'returned':
       if (shape.raw_response) return { status: 200, body: outcome.json };

@@ -1,14 +1,14 @@
 import type { SandboxStatus } from '../../sandbox/host/sandbox.ts';
 import type { CallerSignal } from '../../sandbox/host/surroundings.ts';
-import type { Totals } from '../../sandbox/host/usage.ts';
+import type { UsageTotals } from '../../sandbox/host/usage.ts';
 import type { Json } from '../../sandbox/protocol.ts';
-import type { Claim } from '../domain/idempotency.ts';
+import type { IdempotencyClaim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvUsage } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
-import type { Spent } from '../domain/transaction/spending.ts';
+import type { ActualSpend } from '../domain/transaction/spending.ts';
 import type { Services } from '../services/services.ts';
 import type { CallFeed } from './call-feed.ts';
 
@@ -61,7 +61,7 @@ export interface PluginHost {
 export interface PluginBooks {
   kvUsage(pluginId: string): Promise<KvUsage>;
   /** What the plugin's transactions through a relayer spent within an hour, and what open ones may still spend. */
-  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
+  spentLastHour(pluginId: string, relayerId: string): Promise<ActualSpend>;
 }
 
 /** The parts of the service that plugins need. */
@@ -74,7 +74,7 @@ export interface PluginSurroundings {
 }
 
 export interface PluginUsage {
-  totals: Iterable<{ pluginId: string; outcome: string } & Totals>;
+  totals: Iterable<{ pluginId: string; outcome: string } & UsageTotals>;
   /** The largest heap of an isolate of each plugin at the end of a call within the last hour, in bytes. */
   heapPeaks: ReadonlyMap<string, number>;
 }
@@ -90,7 +90,7 @@ export interface PluginRequest {
   keyId: string;
   requestId: string;
   /** The claim under which the request runs, when it has an idempotency key. Not shown to the plugin. */
-  claim?: Claim;
+  claim?: IdempotencyClaim;
 }
 
 /** A finished HTTP answer: `body` is JSON text, the envelope or the raw result. */

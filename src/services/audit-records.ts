@@ -5,7 +5,7 @@ import { canonicalJson } from '../domain/json/json.ts';
 import type { Actor } from '../domain/settings/caller.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 
 /** A signature of something that is not sent: the operation, and the request as the client wrote it. */
 export interface SignatureRequest {
@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 2_000;
 
 /** Records who had which call passed on to a node that may act on it, before it is passed on. */
 export async function auditPassThrough(
-  writer: Pick<Writer, 'insertAuditRecord'>,
+  writer: Pick<StoreWriter, 'insertAuditRecord'>,
   by: Actor | undefined,
   relayerId: string,
   request: unknown,
@@ -32,7 +32,7 @@ export async function auditPassThrough(
  * not stored.
  */
 export async function auditSignature(
-  writer: Pick<Writer, 'insertAuditRecord'>,
+  writer: Pick<StoreWriter, 'insertAuditRecord'>,
   by: Actor | undefined,
   signed: SignatureRequest,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function auditSignature(
 }
 
 async function note(
-  writer: Pick<Writer, 'insertAuditRecord'>,
+  writer: Pick<StoreWriter, 'insertAuditRecord'>,
   by: Actor | undefined,
   action: 'sign' | 'pass',
   { relayerId, what, request }: SignatureRequest,
@@ -60,7 +60,7 @@ async function note(
 }
 
 /** A client's request about a transaction. */
-export interface ClientRequest {
+export interface AuditedRequest {
   action: 'send' | 'replace' | 'cancel';
   transaction: Pick<Transaction, 'id' | 'relayerId'>;
   /** Absent when the request sends nothing. */
@@ -71,10 +71,10 @@ export interface ClientRequest {
  * Records who asked to send, replace or cancel a transaction, in the commit that stores it. The record has the
  * recipient and the value, if the chain family can tell them. Requests of the service itself have no record.
  */
-export async function auditRequest(
-  writer: Pick<Writer, 'insertAuditRecord'>,
+export async function auditTransactionRequest(
+  writer: Pick<StoreWriter, 'insertAuditRecord'>,
   by: Actor | undefined,
-  { action, transaction, request }: ClientRequest,
+  { action, transaction, request }: AuditedRequest,
 ): Promise<void> {
   if (by === undefined) return;
   const { keyId, requestId, pluginId } = by;
@@ -87,13 +87,13 @@ export async function auditRequest(
   await writer.insertAuditRecord({ ...about, keyId, requestId });
 }
 
-function moved({ of: { spending }, fields }: NonNullable<ClientRequest['request']>): WireObject {
+function moved({ of: { spending }, fields }: NonNullable<AuditedRequest['request']>): WireObject {
   if (spending === undefined) return {};
   const { recipient, value } = spending.spendOf(fields);
   return { recipient, value: String(value) };
 }
 
-type AuditRecord = Parameters<Writer['insertAuditRecord']>[0];
+type AuditRecord = Parameters<StoreWriter['insertAuditRecord']>[0];
 
 /**
  * Returns the store, extended by a log line for each audit record that it commits. A send has its own log line already.

@@ -19,7 +19,7 @@ import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
-import { createOwnCalls } from './own-calls.ts';
+import { createLocalRpc } from './own-calls.ts';
 import { RelayerDirectory, type RelayerLimit } from './relayer-access.ts';
 import { createRelayersService } from './relayers.ts';
 import { createRpcService } from './rpc.ts';
@@ -85,7 +85,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
   const relayers = new RelayerDirectory({ read: store.read, chains, connections, limit: deps.relayerLimit });
   const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
   const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });
-  const runOwn = createOwnCalls({ store, outbox: deps.outbox, relayers, signerOf, transactions, lifecycle });
+  const runOwn = createLocalRpc({ store, outbox: deps.outbox, relayers, signerOf, transactions, lifecycle });
   return {
     transactions,
     lifecycle,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
-import type { Effect, EffectName } from '../domain/idempotency.ts';
+import type { KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import type { Reader, Store, StoredEffect, Writer } from '../store/store.ts';
+import type { Store, StoredEffect, StoreReader, StoreWriter } from '../store/store.ts';
 
 /** The outcome of an effect of an earlier run, as far as it is known. */
 export type EarlierEffect = Omit<StoredEffect, 'failure'>;
@@ -14,7 +14,10 @@ export type EarlierEffect = Omit<StoredEffect, 'failure'>;
  * @throws AppError `EFFECT_UNKNOWN` for an effect that was refused; callers that act for a run handle refusals
  * themselves
  */
-export async function earlierEffect(read: Reader, effect: Effect | undefined): Promise<EarlierEffect | undefined> {
+export async function earlierEffect(
+  read: StoreReader,
+  effect: KeyedEffect | undefined,
+): Promise<EarlierEffect | undefined> {
   const stored = effect === undefined ? undefined : await read.effect(effect);
   if (stored?.failure !== undefined) throw new AppError('EFFECT_UNKNOWN', {});
   return stored;
@@ -35,17 +38,17 @@ export type OnceResult<T extends WriteResult> = { isRepeat: false; made: T } | {
  */
 export async function writeOnce<T extends WriteResult>(
   store: Store,
-  effect: Effect | undefined,
-  body: (writer: Writer) => Promise<T>,
+  effect: KeyedEffect | undefined,
+  body: (writer: StoreWriter) => Promise<T>,
 ): Promise<OnceResult<T>> {
   return await store.write((writer) => inWriteOnce(writer, effect, body));
 }
 
 /** Does the same as {@link writeOnce} within a write body. */
 export async function inWriteOnce<T extends WriteResult>(
-  writer: Writer,
-  effect: Effect | undefined,
-  body: (writer: Writer) => Promise<T>,
+  writer: StoreWriter,
+  effect: KeyedEffect | undefined,
+  body: (writer: StoreWriter) => Promise<T>,
 ): Promise<OnceResult<T>> {
   const earlier = await earlierEffect(writer, effect);
   if (earlier !== undefined) return { isRepeat: true, made: madeOf(earlier) };
@@ -68,9 +71,9 @@ function madeOf({ outcome = null, transactionId }: EarlierEffect): WriteResult {
  */
 export async function answerOnce(
   store: Store,
-  effect: Effect | undefined,
+  effect: KeyedEffect | undefined,
   act: () => Promise<WireObject>,
-  note: (writer: Writer) => Promise<void>,
+  note: (writer: StoreWriter) => Promise<void>,
 ): Promise<WireObject> {
   if (effect === undefined) {
     const answer = await act();
@@ -91,7 +94,7 @@ export async function answerOnce(
  * Records that an effect may happen from now on. It is for effects outside of a commit.
  * @throws AppError `EFFECT_UNKNOWN` when it was recorded before
  */
-export async function beginEffect(store: Pick<Store, 'write'>, effect: Effect): Promise<void> {
+export async function beginEffect(store: Pick<Store, 'write'>, effect: KeyedEffect): Promise<void> {
   await store.write(async (writer) => {
     if ((await earlierEffect(writer, effect)) !== undefined) throw new AppError('EFFECT_UNKNOWN', {});
     await writer.insertEffect(effect, {});
@@ -103,7 +106,7 @@ export async function beginEffect(store: Pick<Store, 'write'>, effect: Effect): 
  * @throws AppError `EFFECT_UNKNOWN` when recording fails and a plugin must not see an outcome that a further run would
  * not see
  */
-export async function settleEffect(store: Pick<Store, 'write'>, effect: Effect, outcome: Json): Promise<void> {
+export async function settleEffect(store: Pick<Store, 'write'>, effect: KeyedEffect, outcome: Json): Promise<void> {
   try {
     await store.write((writer) => writer.settleEffect(effect, { outcome }));
   } catch (cause) {
@@ -124,14 +127,14 @@ export type EffectFailure = z.output<typeof failureSchema>;
 /** The recorded effects and refusals of keyed plugin calls. */
 export interface EffectsService {
   /** The names of all effects that earlier runs asked for. */
-  recorded(claimId: string): Promise<EffectName[]>;
+  recorded(claimId: string): Promise<KeyedEffectName[]>;
   /** The error with which an earlier run was refused; undefined when it was not. */
-  failure(effect: Effect): Promise<EffectFailure | undefined>;
+  failure(effect: KeyedEffect): Promise<EffectFailure | undefined>;
   /**
    * Records a refusal before the run sees it. After that the effect cannot happen any more.
    * @returns false when the effect has happened, so that the run must not see a failure
    */
-  refuse(effect: Effect, failure: EffectFailure): Promise<boolean>;
+  refuse(effect: KeyedEffect, failure: EffectFailure): Promise<boolean>;
 }
 
 export function createEffectsService(store: Pick<Store, 'read' | 'write'>): EffectsService {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json/json.ts';
 import { FetchQueue } from '../egress/fetch/fetch-queue.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest } from '../egress/fetch/plugin-fetch.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './effects.ts';
 
 /** A plugin call that fetches. */
-export interface Fetcher {
+export interface PluginFetcher {
   readonly pluginId: string;
   readonly grants: FetchGrants;
   /** Aborts when the call ends. All fetches of the call share it. */
@@ -24,11 +24,11 @@ export interface FetchService {
    * rest. `key` names the fetch within its plugin call. Rejects with `FETCH_FAILED`, or with `EFFECT_UNKNOWN` when an
    * earlier run of a keyed request sent this and its outcome is unknown.
    */
-  fetch(by: Fetcher, key: number, request: FetchRequest, effect?: Effect): Promise<WireObject>;
+  fetch(by: PluginFetcher, key: number, request: FetchRequest, effect?: KeyedEffect): Promise<WireObject>;
   /** The next bytes of a body. Rejects with `FETCH_FAILED` when nothing is left. */
-  read(by: Fetcher, key: number): Promise<WireObject>;
+  read(by: PluginFetcher, key: number): Promise<WireObject>;
   /** Ends a fetch whose answer the plugin does not want any more. Returns false when there is no such fetch. */
-  abort(by: Fetcher, key: number): boolean;
+  abort(by: PluginFetcher, key: number): boolean;
 }
 
 /** The most exchanges at once of one plugin call, and of one plugin. Further ones wait. */
@@ -44,7 +44,7 @@ const REPLY_BYTES = 393_216;
  * The longest body that is stored with the effect of a keyed request. A repeat of a request with a longer one is
  * refused.
  */
-export const KEPT_BYTES = 262_144;
+export const MAX_RECORDED_BODY_BYTES = 262_144;
 
 export interface FetchDeps {
   store: Pick<Store, 'read' | 'write'>;
@@ -59,7 +59,7 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
   const held = new Map<string, number>();
   const calls = new WeakMap<AbortSignal, Map<number, RunningFetch>>();
 
-  function begin({ pluginId, signal }: Fetcher, key: number): RunningFetch {
+  function begin({ pluginId, signal }: PluginFetcher, key: number): RunningFetch {
     const ofCall = calls.get(signal) ?? new Map<number, RunningFetch>();
     calls.set(signal, ofCall);
     if (ofCall.has(key)) throw invalidRequest(`fetch ${key} is running already`);
@@ -69,10 +69,10 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
   }
 
   async function send(
-    by: Fetcher,
+    by: PluginFetcher,
     running: RunningFetch,
     request: FetchRequest,
-    effect: Effect | undefined,
+    effect: KeyedEffect | undefined,
   ): Promise<FetchAnswer> {
     const { signal } = running;
     const leave = await queue.enter({ pluginId: by.pluginId, call: by.signal }, signal).catch((error: unknown) => {
@@ -86,13 +86,13 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
     }
   }
 
-  async function sendOnce(by: Fetcher, running: RunningFetch, request: FetchRequest, effect: Effect) {
+  async function sendOnce(by: PluginFetcher, running: RunningFetch, request: FetchRequest, effect: KeyedEffect) {
     const known = answerOf(await earlierEffect(store.read, effect));
     if (known !== undefined) return known;
     try {
       const answer = await send(by, running, request, effect);
       // A longer answer has no recorded outcome. So a further run does not send the request again.
-      if (answer.body.length <= KEPT_BYTES) await settleEffect(store, effect, keptAnswer(answer));
+      if (answer.body.length <= MAX_RECORDED_BODY_BYTES) await settleEffect(store, effect, keptAnswer(answer));
       return answer;
     } catch (error) {
       const neverHeard = by.signal.aborted && error instanceof FetchFailure && error.unsent;

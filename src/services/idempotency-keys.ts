@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Claim, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import { inTime } from '../domain/in-time.ts';
+import type { IdempotencyClaim, KeyedRequest, StoredAnswer } from '../domain/idempotency.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 
@@ -45,11 +45,11 @@ export interface IdempotencyKeysDeps {
 export type KeyedResult = 'first' | 'again' | 'replayed' | 'mismatch' | 'in-progress';
 
 /** The start of a keyed request: it runs now, or it was answered before. */
-export type KeyedStart = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: KeptAnswer & { body: string } };
+export type KeyedStart = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: StoredAnswer & { body: string } };
 
 /** One run of a keyed request. */
 export interface KeyedRun {
-  readonly claim: Claim;
+  readonly claim: IdempotencyClaim;
   readonly request: KeyedRequest;
 }
 
@@ -57,7 +57,7 @@ export interface KeyedRun {
  * How a run ends. `always` stores the answer for repeats. `after-effects` stores it only if there was an effect.
  * `never` lets repeats run.
  */
-export type Keeping = 'always' | 'after-effects' | 'never';
+export type AnswerKeeping = 'always' | 'after-effects' | 'never';
 
 /**
  * Runs the first request with a key, and answers repeats with the stored answer. If a run ends without an answer that
@@ -119,7 +119,7 @@ export class IdempotencyKeys {
    * Ends a run. If the store cannot be reached, the client still gets its answer. The claim then expires, and a repeat
    * runs again.
    */
-  async end(run: KeyedRun, answer: KeptAnswer, keeping: Keeping): Promise<void> {
+  async end(run: KeyedRun, answer: StoredAnswer, keeping: AnswerKeeping): Promise<void> {
     const { status, body } = answer;
     const isKept = body !== null && Buffer.byteLength(body) <= MAX_KEPT_BODY;
     const kept = { status, body: isKept ? body : null };
@@ -175,11 +175,11 @@ export class IdempotencyKeys {
   /** Waits until the request's run on this instance ends, or until the next check is due. */
   async #pause({ scope, key }: KeyedRequest): Promise<void> {
     const here = [...this.#runs.values()].find(({ run }) => run.request.scope === scope && run.request.key === key);
-    await inTime(this.#timing.askMs, here?.over.promise ?? new Promise<never>(() => {}));
+    await withTimeout(this.#timing.askMs, here?.over.promise ?? new Promise<never>(() => {}));
   }
 }
 
-function kept({ status, body }: KeptAnswer): KeptAnswer & { body: string } {
+function kept({ status, body }: StoredAnswer): StoredAnswer & { body: string } {
   if (body === null) throw new AppError('ANSWER_NOT_KEPT', { status: String(status) });
   return { status, body };
 }

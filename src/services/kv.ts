@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { KvCaller, KvQuota, KvUsage } from '../domain/kv.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import { PluginWrites } from './plugin-writes.ts';
 import type { KvService } from './services.ts';
@@ -39,8 +39,8 @@ export function createKvService({ store, newId }: KvDeps): KvService {
   async function write<T extends Json>(
     { pluginId, locks }: KvCaller,
     bytes: number,
-    effect: Effect | undefined,
-    body: (writer: Writer) => Promise<T>,
+    effect: KeyedEffect | undefined,
+    body: (writer: StoreWriter) => Promise<T>,
   ): Promise<T> {
     const fenced = underLocks({ pluginId, locks }, body);
     if (effect === undefined) return await writes.run(pluginId, bytes, fenced);
@@ -118,7 +118,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
 
     async lock({ pluginId }, name, forMs, effect, signal) {
       checkKey(name);
-      const take = (writer: Writer) => writer.kvLock(pluginId, name, { owner, isAlone, forMs });
+      const take = (writer: StoreWriter) => writer.kvLock(pluginId, name, { owner, isAlone, forMs });
       if (effect === undefined) return await writes.run(pluginId, 0, take);
       const takeAgain = () =>
         store.write(async (writer) => {
@@ -157,8 +157,8 @@ class NoRoom extends AppError<'INVALID_REQUEST'> {
 /** Wraps a write body: it is refused if one of the locks is no longer held. */
 function underLocks<T>(
   { pluginId, locks }: Pick<KvCaller, 'pluginId' | 'locks'>,
-  body: (writer: Writer) => Promise<T>,
-): (writer: Writer) => Promise<T> {
+  body: (writer: StoreWriter) => Promise<T>,
+): (writer: StoreWriter) => Promise<T> {
   return async (writer) => {
     const lost = await writer.kvLostLock(pluginId, locks);
     if (lost === undefined) return await body(writer);

@@ -1,15 +1,15 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { IntentAction } from '../domain/transaction/intent.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
-import { stateRefusal } from '../engine/lane/intents.ts';
+import { intentRefusal } from '../engine/lane/intents.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store, StoredEffect, Writer } from '../store/store.ts';
-import { auditRequest } from './audit-records.ts';
+import type { Store, StoredEffect, StoreWriter } from '../store/store.ts';
+import { auditTransactionRequest } from './audit-records.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
@@ -47,8 +47,8 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   async function keep(
     transaction: Transaction,
     action: IntentAction,
-    effect: Effect | undefined,
-    note: (writer: Writer) => Promise<void>,
+    effect: KeyedEffect | undefined,
+    note: (writer: StoreWriter) => Promise<void>,
   ): Promise<number> {
     const { id, lane } = transaction;
     const written = await writeOnce(store, effect, async (writer) => {
@@ -97,7 +97,11 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
         throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
       replacement.check(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect, (writer) =>
-        auditRequest(writer, actor, { action: 'replace', transaction, request: { of: chain, fields: request } }),
+        auditTransactionRequest(writer, actor, {
+          action: 'replace',
+          transaction,
+          request: { of: chain, fields: request },
+        }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
@@ -110,7 +114,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
       const position = await keep(transaction, { kind: 'cancel' }, effect, (writer) =>
-        auditRequest(writer, actor, { action: 'cancel', transaction }),
+        auditTransactionRequest(writer, actor, { action: 'cancel', transaction }),
       );
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId));
@@ -128,7 +132,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
           await store.write(async (writer) => {
             for (const { id, lane } of some) {
               await writer.insertIntent({ transactionId: id, lane, action: { kind: 'cancel' } });
-              await auditRequest(writer, by, { action: 'cancel', transaction: { id, relayerId } });
+              await auditTransactionRequest(writer, by, { action: 'cancel', transaction: { id, relayerId } });
             }
           });
           queued.push(...ids);
@@ -185,5 +189,5 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 function assertRunning(kind: IntentAction['kind'], transaction: Transaction): void {
   const { status } = transaction;
   if (status === 'pending' || status === 'sent' || status === 'submitted') return;
-  throw invalidRequest(stateRefusal(kind, transaction));
+  throw invalidRequest(intentRefusal(kind, transaction));
 }

@@ -1,7 +1,7 @@
-import { type Account, type OwnMethod, OwnRefusal, type SendingMethod } from '../chains/chain-client.ts';
-import { readCall } from '../chains/pass-through.ts';
+import { type LocalRpcMethod, type LocalSendMethod, OwnRefusal, type RelayerAccount } from '../chains/chain-client.ts';
+import { readClientCall } from '../chains/pass-through.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Json, JsonObject, Wire, WireObject } from '../domain/json/json.ts';
+import type { Json, JsonObject, WireObject, WireValue } from '../domain/json/json.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
@@ -17,7 +17,7 @@ import type { SignatureWait } from './transactions.ts';
 /** How long a caller waits for the lane to sign. It is less than the time limit of any answer. */
 const SIGNING_MS = 15_000;
 
-export interface OwnCallsDeps {
+export interface LocalRpcDeps {
   store: Pick<Store, 'read' | 'write'>;
   /** Takes the webhook events about answers. */
   outbox: Pick<Outbox, 'answered' | 'committed'>;
@@ -35,14 +35,14 @@ interface Call {
 }
 
 /** Runs one of a family's own methods. A refusal is part of the outcome, like a node's refusal. */
-export type RunOwnCall = (relayerId: string, body: unknown, method: OwnMethod, by: CallBy) => Promise<RpcOutcome>;
+export type RunLocalRpc = (relayerId: string, body: unknown, method: LocalRpcMethod, by: CallBy) => Promise<RpcOutcome>;
 
 /** Runs calls that are not passed on to a node. The family answers them, with the relayer's signer if needed. */
-export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
+export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
   const { store, outbox, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
   const { read } = store;
 
-  async function resultOf(access: RelayerAccess, method: OwnMethod, call: Call, by: CallBy): Promise<WireObject> {
+  async function resultOf(access: RelayerAccess, method: LocalRpcMethod, call: Call, by: CallBy): Promise<WireObject> {
     const { relayer } = access;
     const { params } = call;
     const account = { ...(await relayers.signingAccount(access)), maySpend: by.maySpend };
@@ -89,9 +89,9 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
 
   async function send(
     relayer: Relayer,
-    method: SendingMethod,
+    method: LocalSendMethod,
     params: Json,
-    account: Account,
+    account: RelayerAccount,
     { effect, spender, actor }: CallBy,
   ): Promise<WireObject> {
     const { id: relayerId } = relayer;
@@ -122,7 +122,7 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
 
   return async (relayerId, body, method, by) => {
     const access = await relayers.findActive(relayerId);
-    const { method: name, params, id } = readCall(body);
+    const { method: name, params, id } = readClientCall(body);
     const echo = id === null ? {} : { id };
     try {
       const result = await resultOf(access, method, { method: name, params }, by);
@@ -135,6 +135,6 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
   };
 }
 
-function textOf(value: Wire): string {
+function textOf(value: WireValue): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 
 /** The most writes and bytes of one plugin in one commit. Other writers wait for the commit. */
 const MAX_JOINED = 32;
@@ -8,7 +8,7 @@ const MAX_BYTES = 262_144;
 interface Job {
   readonly bytes: number;
   /** Joins a commit with other jobs. Absent: the job makes its own commit. */
-  readonly join?: (writer: Writer) => Promise<() => void>;
+  readonly join?: (writer: StoreWriter) => Promise<() => void>;
   readonly alone?: () => Promise<void>;
   readonly fail: (cause: unknown) => void;
 }
@@ -30,7 +30,7 @@ export class PluginWrites {
    * Runs a write body when it is its turn, in one transaction with others. A body refuses with an AppError below 500,
    * before it writes anything. Any other error rolls back and rejects the other bodies too.
    */
-  run<T>(pluginId: string, bytes: number, body: (writer: Writer) => Promise<T>): Promise<T> {
+  run<T>(pluginId: string, bytes: number, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#push(pluginId, {
         bytes,

@@ -1,24 +1,24 @@
 import type { Chain } from '../chains/chain.ts';
-import type { Account, ChainClient } from '../chains/chain-client.ts';
+import type { ChainClient, RelayerAccount } from '../chains/chain-client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import { type Relayer, relayerDisabled, relayerView } from '../domain/relayer/relayer.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
-import type { Reader } from '../store/store.ts';
+import type { StoreReader } from '../store/store.ts';
 
 /** A relayer, and the parts of its chain that act for it. */
 export interface RelayerAccess {
   relayer: Relayer;
   chain: Chain;
-  account: Account;
+  account: RelayerAccount;
   /** The client of its network. The first call connects it. */
   client(): ChainClient;
 }
 
 export interface RelayerAccessDeps {
-  read: Reader;
+  read: StoreReader;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   /** Absent: requests to relayers are not limited. */
@@ -90,7 +90,7 @@ export class RelayerDirectory {
   }
 
   /** Returns the account for signing: with its chain's identity and the cost of its open transactions. */
-  async signingAccount({ relayer, chain, account }: RelayerAccess): Promise<Account> {
+  async signingAccount({ relayer, chain, account }: RelayerAccess): Promise<RelayerAccount> {
     const { read } = this.#deps;
     const { networkType, network, address } = relayer;
     const identity = await read.chainIdentity(networkType, network);

@@ -1,16 +1,16 @@
 import type { ChainClient } from '../chains/chain-client.ts';
 import { AppError } from '../domain/errors.ts';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Caller } from '../domain/settings/caller.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';
-import type { Reader } from '../store/store.ts';
+import type { StoreReader } from '../store/store.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { RelayersService } from './services.ts';
 
 export interface RelayersDeps {
-  read: Reader;
+  read: StoreReader;
   relayers: RelayerDirectory;
   /** Makes a relayer and resolves with it. */
   create(body: unknown, by: Caller): Promise<Relayer>;
@@ -116,7 +116,7 @@ async function askChain(access: RelayerAccess, ask: (client: ChainClient) => Pro
   const answer = async () => ({ value: await ask(access.client()) });
   try {
     const late = { value: null, reason: `no endpoint has answered within ${ASK_MS / 1000} s` };
-    return (await inTime(ASK_MS, answer())) ?? late;
+    return (await withTimeout(ASK_MS, answer())) ?? late;
   } catch (error) {
     if (error instanceof AppError && error.code === 'PROVIDER_FAILED') return { value: null, reason: error.message };
     throw error;

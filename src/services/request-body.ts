@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
-import { MISSING, unknownFields } from '../domain/json/issue-text.ts';
+import { MISSING_VALUE_TEXT, unknownFieldsText } from '../domain/json/issue-text.ts';
 
 /** The longest reason. A reason may quote a key from the client's body, which can be a megabyte long. */
 const MAX_REASON = 1_000;
@@ -17,7 +17,7 @@ export function parseBody<S extends z.ZodType>(
   body: unknown,
   base: readonly PropertyKey[] = [],
 ): z.output<S> {
-  const parsed = schema.safeParse(body, { error: (issue) => unknownFields(issue) });
+  const parsed = schema.safeParse(body, { error: (issue) => unknownFieldsText(issue) });
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.slice(0, MAX_FAULTS);
   const reason = faults.map((issue) => reasonOf(issue, base)).join('; ');
@@ -28,6 +28,6 @@ function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string
   const path = [...base, ...issue.path].map(String);
   if (path.length === 0 && issue.code === 'unrecognized_keys') return issue.message;
   const place = path.length === 0 ? 'the body' : path.join('.');
-  const isMissing = issue.code === 'invalid_type' && issue.message.startsWith(MISSING);
-  return `${place}: ${isMissing ? MISSING : issue.message}`;
+  const isMissing = issue.code === 'invalid_type' && issue.message.startsWith(MISSING_VALUE_TEXT);
+  return `${place}: ${isMissing ? MISSING_VALUE_TEXT : issue.message}`;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { OwnMethod } from '../chains/chain-client.ts';
-import { readCall } from '../chains/pass-through.ts';
-import { isPassedRead, onlyReads, ownKind, takesSignedBytes } from '../chains/registry.ts';
+import type { LocalRpcMethod } from '../chains/chain-client.ts';
+import { readClientCall } from '../chains/pass-through.ts';
+import { isPassThroughRead, isReadOnlyRpcMethod, localRpcMethodKind, takesSignedBytes } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { RelayerGrant } from '../domain/plugin.ts';
@@ -12,7 +12,7 @@ import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
 import { auditPassThrough } from './audit-records.ts';
 import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
-import type { RunOwnCall } from './own-calls.ts';
+import type { RunLocalRpc } from './own-calls.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { CallBy, RpcService } from './services.ts';
 
@@ -26,7 +26,7 @@ const CALLS_AT_ONCE = 32;
  */
 export function rpcMayAct(body: unknown): boolean {
   const method = methodOf(body);
-  return method === undefined || !onlyReads(method);
+  return method === undefined || !isReadOnlyRpcMethod(method);
 }
 
 /**
@@ -38,16 +38,16 @@ export function rpcRights(body: unknown): readonly RelayerGrant[] {
   const method = methodOf(body);
   // A call without a method is refused.
   if (method === undefined) return ['rpc'];
-  const kind = ownKind(method);
+  const kind = localRpcMethodKind(method);
   if (kind === 'sign' || kind === 'send') return [kind];
-  if (kind === 'answer' || isPassedRead(method)) return ['rpc'];
+  if (kind === 'answer' || isPassThroughRead(method)) return ['rpc'];
   return takesSignedBytes(method) ? ['rpc', 'send'] : ['rpc', 'send', 'sign'];
 }
 
 export interface RpcDeps {
   relayers: RelayerDirectory;
   store: Store;
-  runOwn: RunOwnCall;
+  runOwn: RunLocalRpc;
 }
 
 /** Runs JSON-RPC calls. The relayer's family answers some methods itself. All others are passed on to a node. */
@@ -93,7 +93,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     const { methods } = access.client();
     const acting = bodies.filter((body) => {
       const method = methodOf(body);
-      return method !== undefined && methods?.has(method) !== true && !isPassedRead(method);
+      return method !== undefined && methods?.has(method) !== true && !isPassThroughRead(method);
     });
     if (acting.length === 0 || actor === undefined) return;
     await store.write(async (writer) => {
@@ -105,7 +105,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   async function sendOwn(
     relayerId: string,
     body: unknown,
-    method: OwnMethod,
+    method: LocalRpcMethod,
     { effect, spender, actor }: CallBy,
   ): Promise<RpcOutcome> {
     const earlier = await earlierEffect(store.read, effect);
@@ -158,7 +158,7 @@ function noCall(error: unknown): RpcOutcome {
 /** Returns the id of a call, if an answer can have that id. */
 function echoOf(body: unknown): Pick<RpcOutcome, 'id'> {
   try {
-    const { id } = readCall(body);
+    const { id } = readClientCall(body);
     return id === null ? {} : { id };
   } catch {
     return {};
@@ -175,7 +175,7 @@ function mayBeAskedTwice({ chain, client }: RelayerAccess, body: unknown): boole
 }
 
 /** The effect of one call of a batch. */
-function partOf(effect: Effect, index: number): Effect {
+function partOf(effect: KeyedEffect, index: number): KeyedEffect {
   const payloadHash = createHash('sha256').update(`${effect.payloadHash} ${index}`).digest('hex');
   return { ...effect, payloadHash };
 }

@@ -1,10 +1,10 @@
-import type { Effect } from '../domain/idempotency.ts';
+import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { RelayerFilter } from '../domain/relayer/relayer.ts';
 import type { Actor, Caller } from '../domain/settings/caller.ts';
-import type { Spender } from '../domain/transaction/spending.ts';
+import type { PluginSpender } from '../domain/transaction/spending.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { EffectsService } from './effects.ts';
@@ -49,9 +49,9 @@ export interface ApiServices extends Services {
 /** Who calls, and on what terms. */
 export interface CallBy {
   /** The effect that happens once; present when the request has an idempotency key. */
-  effect?: Effect | undefined;
+  effect?: KeyedEffect | undefined;
   /** The plugin's limits. */
-  spender?: Spender | undefined;
+  spender?: PluginSpender | undefined;
   /** For the audit record. */
   actor?: Actor | undefined;
   /** Whether the caller may send as well. Then what is signed may spend what the relayer holds. */
@@ -164,9 +164,9 @@ export interface KvService {
   /** The JSON text, or null. */
   get(pluginId: string, key: string): Promise<string | null>;
   /** `ttlSec` in seconds; absent or not positive means no expiry. 400 when the quota has no room. */
-  set(caller: KvCaller, key: string, json: string, ttlSec?: number, effect?: Effect): Promise<boolean>;
+  set(caller: KvCaller, key: string, json: string, ttlSec?: number, effect?: KeyedEffect): Promise<boolean>;
   /** True when there was something to delete. */
-  del(caller: KvCaller, key: string, effect?: Effect): Promise<boolean>;
+  del(caller: KvCaller, key: string, effect?: KeyedEffect): Promise<boolean>;
   exists(pluginId: string, key: string): Promise<boolean>;
   /** A page (`kv_page`) of the keys that begin with `prefix` and come after `after`, in order. */
   listKeys(pluginId: string, prefix: string, after?: string): Promise<string[]>;
@@ -174,7 +174,7 @@ export interface KvService {
    * Deletes all values in steps, and stops when the signal aborts. Resolves with the number of deleted values. Locks
    * stay.
    */
-  clear(caller: KvCaller, effect: Effect | undefined, signal: AbortSignal): Promise<number>;
+  clear(caller: KvCaller, effect: KeyedEffect | undefined, signal: AbortSignal): Promise<number>;
   /**
    * Takes a lock for `forMs` milliseconds; null when it is held. If an earlier run of the call had the lock, the rerun
    * takes it again and waits a few seconds for it. After that it is 503.
@@ -183,7 +183,7 @@ export interface KvService {
     caller: Pick<KvCaller, 'pluginId'>,
     name: string,
     forMs: number,
-    effect: Effect | undefined,
+    effect: KeyedEffect | undefined,
     signal: AbortSignal,
   ): Promise<KvLock | null>;
   /** Returns false when the lock was no longer held. */

@@ -2,14 +2,14 @@ import type { Chain } from '../chains/chain.ts';
 import { AppError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json/json.ts';
 import {
-  breachOf,
+  type BudgetShortage,
+  findCaveatBreach,
   HOUR_MS,
   hasBudget,
+  type PluginSpender,
   type Reservation,
-  type Shortage,
-  type Spender,
 } from '../domain/transaction/spending.ts';
-import type { Store, Writer } from '../store/store.ts';
+import type { Store, StoreWriter } from '../store/store.ts';
 
 /** The most settled rows that one commit folds while a budget seems to be spent. */
 const FOLDED_AT_ONCE = 500;
@@ -29,13 +29,17 @@ export interface SpendingGuard {
    * so that only different instances can collide.
    * @throws AppError `GRANT_EXCEEDED`, `BUDGET_SPENT`; then nothing is written
    */
-  within<T>(spender: Spender | undefined, asked: SpendingRequest, write: (reserve: Reserve) => Promise<T>): Promise<T>;
+  within<T>(
+    spender: PluginSpender | undefined,
+    asked: SpendingRequest,
+    write: (reserve: ReserveSpending) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** Reserves spending in the writer's commit. Does nothing without a budget. */
-export type Reserve = (writer: Writer) => Promise<void>;
+export type ReserveSpending = (writer: StoreWriter) => Promise<void>;
 
-const NOTHING: Reserve = async () => {};
+const NOTHING: ReserveSpending = async () => {};
 
 /** @param store the store that holds the budgets */
 export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>): SpendingGuard {
@@ -56,7 +60,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
   async function reserved<T>(
     { chain }: SpendingRequest,
     reservation: Reservation,
-    write: (reserve: Reserve) => Promise<T>,
+    write: (reserve: ReserveSpending) => Promise<T>,
   ): Promise<T> {
     const { pluginId, relayerId } = reservation;
     for (;;) {
@@ -75,7 +79,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
     }
   }
 
-  async function refusalOf(shortage: Shortage, budget: Reservation, unit: string): Promise<AppError> {
+  async function refusalOf(shortage: BudgetShortage, budget: Reservation, unit: string): Promise<AppError> {
     const { rule, asked, limit, remaining } = shortage;
     const part = rule === 'value_per_hour' ? 'value' : 'fee';
     const freeAt = asked > limit ? null : await store.read.freeFrom(budget, part, asked - remaining);
@@ -110,14 +114,14 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
  * @returns the request's reservation in its budget; undefined without a budget
  * @throws AppError `GRANT_EXCEEDED`
  */
-function reservationOf({ pluginId, caveats }: Spender, asked: SpendingRequest): Reservation | undefined {
+function reservationOf({ pluginId, caveats }: PluginSpender, asked: SpendingRequest): Reservation | undefined {
   const { chain, relayerId, transactionId, request } = asked;
   const { spending } = chain;
   if (spending === undefined) {
     throw new AppError('NOT_AVAILABLE_YET', { what: 'Limiting what plugins send', networkType: chain.type });
   }
   const spend = spending.spendOf(request);
-  const breach = breachOf(spend, caveats, spending);
+  const breach = findCaveatBreach(spend, caveats, spending);
   if (breach !== undefined) throw new AppError('GRANT_EXCEEDED', { plugin: pluginId, relayer: relayerId, ...breach });
   if (!hasBudget(caveats)) return undefined;
   const { valuePerHour = null, feePerHour = null } = caveats;
@@ -132,9 +136,9 @@ function freeFrom(isMoreThanAll: boolean, at: number | null): string {
 
 /** Rolls back the commit that would have overdrawn a budget. */
 class BudgetShort extends Error {
-  readonly shortage: Shortage;
+  readonly shortage: BudgetShortage;
 
-  constructor(shortage: Shortage) {
+  constructor(shortage: BudgetShortage) {
     super(`${shortage.rule} is spent`);
     this.shortage = shortage;
   }

@@ -3,7 +3,7 @@ import type { Chain } from '../chains/chain.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
-import type { IntentRecord } from '../domain/transaction/intent.ts';
+import type { IntentOutcome } from '../domain/transaction/intent.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
 import { isFinal } from '../domain/transaction/transaction-state.ts';
 import { wireTime } from '../domain/wire-time.ts';
@@ -12,11 +12,11 @@ import { wireTime } from '../domain/wire-time.ts';
 export const TIMELINE_EVENTS = 500;
 
 /** The stored records of a transaction's history. */
-export interface TransactionHistory {
+export interface TimelineRecords {
   transaction: Transaction;
   attempts: readonly Attempt[];
   decisions: readonly Decision[];
-  intents: readonly IntentRecord[];
+  intents: readonly IntentOutcome[];
   endedAt: Timestamp | null;
 }
 
@@ -28,7 +28,7 @@ interface TimelineEvent {
 
 /** Everything that happened to a transaction, oldest first, in the form of the timeline endpoint. */
 export function timelineOf(
-  course: TransactionHistory,
+  course: TimelineRecords,
   chain: Pick<Chain, 'attemptView' | 'inclusionView' | 'transactionView'>,
 ): WireObject {
   const { transaction } = course;
@@ -57,7 +57,7 @@ export function timelineOf(
  * changed. Null otherwise.
  */
 function originalOf(
-  { transaction, attempts }: TransactionHistory,
+  { transaction, attempts }: TimelineRecords,
   chain: Pick<Chain, 'transactionView'>,
 ): WireObject | null {
   const original = attempts.findLast(({ purpose }) => purpose !== 'noop');
@@ -68,7 +68,7 @@ function originalOf(
   return Object.fromEntries(before.filter(([name, value]) => !isDeepStrictEqual(value, now[name])));
 }
 
-function ofIntent({ kind, createdAt, settledAt, refusal }: IntentRecord): TimelineEvent[] {
+function ofIntent({ kind, createdAt, settledAt, refusal }: IntentOutcome): TimelineEvent[] {
   const requested = { at: createdAt, event: `${kind}_requested` };
   return refusal === null
     ? [requested]
@@ -89,7 +89,7 @@ function ofDecision({ at, kind, text }: Decision): TimelineEvent {
   return { at, event: 'decided', decision: kind, text };
 }
 
-function ofEnd({ transaction, endedAt }: TransactionHistory, chain: Pick<Chain, 'inclusionView'>): TimelineEvent[] {
+function ofEnd({ transaction, endedAt }: TimelineRecords, chain: Pick<Chain, 'inclusionView'>): TimelineEvent[] {
   const { status, statusReason, confirmedAt, hash } = transaction;
   const at = endedAt ?? confirmedAt;
   if (!isFinal(status) || at === null) return [];

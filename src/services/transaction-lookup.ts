@@ -2,15 +2,15 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
-import { Pause } from '../engine/rounds.ts';
-import type { Reader } from '../store/store.ts';
+import { EndablePause } from '../engine/rounds.ts';
+import type { StoreReader } from '../store/store.ts';
 
 /**
  * Finds a transaction of a relayer.
  * @throws AppError `RELAYER_NOT_FOUND`, `TRANSACTION_NOT_FOUND`
  */
 export async function findTransaction(
-  read: Pick<Reader, 'transaction' | 'hasRelayer'>,
+  read: Pick<StoreReader, 'transaction' | 'hasRelayer'>,
   relayerId: string,
   transactionId: string,
 ): Promise<Transaction> {
@@ -42,7 +42,7 @@ export async function pollTransaction<T>(
   { intervalMs, timeoutMs, signal }: PollTiming,
 ): Promise<T | undefined> {
   const deadline = clock.elapsed() + timeoutMs;
-  const pause = new Pause();
+  const pause = new EndablePause();
   const wake = () => pause.end();
   const stopListening = engine.onChange(transactionId, wake);
   signal?.addEventListener('abort', wake);

@@ -3,17 +3,17 @@ import type { Chain } from '../chains/chain.ts';
 import type { ParsedRequest } from '../chains/chain-client.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import { oncePerObject, type WireObject } from '../domain/json/json.ts';
+import { memoizePerObject, type WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { networkNotReached } from '../domain/relayer/relayer.ts';
 import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import { newTransaction, type Transaction } from '../domain/transaction/transaction.ts';
-import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import { endsPluginWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Reader, Store } from '../store/store.ts';
-import { auditRequest } from './audit-records.ts';
+import type { Store, StoreReader } from '../store/store.ts';
+import { auditTransactionRequest } from './audit-records.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
@@ -43,7 +43,7 @@ export interface TransactionsDeps {
  * @throws AppError `TRANSACTION_EXISTS` when it belongs to another relayer
  */
 async function twinOf(
-  read: Pick<Reader, 'transactionByContent' | 'transactionByHash'>,
+  read: Pick<StoreReader, 'transactionByContent' | 'transactionByHash'>,
   { lane, contentKey, relayerId }: Transaction,
   signedAs: string | undefined,
 ): Promise<string | undefined> {
@@ -75,7 +75,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
    * Caches the view of a transaction record, because clients poll a transaction until it ends. The view is the same as
    * long as the store returns the same record.
    */
-  const viewOf = oncePerObject((transaction: Transaction) =>
+  const viewOf = memoizePerObject((transaction: Transaction) =>
     Object.freeze(relayers.chainOf(transaction).transactionView(transaction)),
   );
 
@@ -165,7 +165,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
           if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);
           await writer.insertTransaction(transaction);
-          await auditRequest(writer, actor, {
+          await auditTransactionRequest(writer, actor, {
             action: 'send',
             transaction,
             request: { of: access.chain, fields: request },
@@ -201,7 +201,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
     async wait(relayerId, transactionId, timing, signal) {
       const { chain } = await relayers.find(relayerId);
-      const ended = await until(relayerId, transactionId, ({ status }) => endsWait(status), timing, signal);
+      const ended = await until(relayerId, transactionId, ({ status }) => endsPluginWait(status), timing, signal);
       if (ended === undefined) return undefined;
       return chain.transactionView({ ...ended, status: await statusInBlock(chain, ended) });
     },

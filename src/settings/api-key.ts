@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MIN_KEY_LENGTH } from './environment.ts';
-import { codeOf } from './json-file.ts';
+import { fileErrorCode } from './json-file.ts';
 import { ConfigurationError } from './problems.ts';
 
 /** The key that callers present. */
-export interface ApiKey {
+export interface MasterApiKey {
   key: string;
   /** The file that holds the key; null: the key is from the environment. */
   file: string | null;
@@ -19,7 +19,11 @@ export interface ApiKey {
  * readable by its owner only.
  * @throws ConfigurationError when the file cannot be read or written, or holds something else
  */
-export async function openApiKey(given: string | undefined, dataDir: string, random = randomBytes): Promise<ApiKey> {
+export async function openMasterApiKey(
+  given: string | undefined,
+  dataDir: string,
+  random = randomBytes,
+): Promise<MasterApiKey> {
   if (given !== undefined) return { key: given, file: null, isNew: false };
   const file = join(dataDir, 'api-key');
   try {
@@ -28,7 +32,7 @@ export async function openApiKey(given: string | undefined, dataDir: string, ran
     return { key: await makeKey(dataDir, file, random), file, isNew: true };
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    throw problemWith(file, `cannot be read or made (${codeOf(error)})`);
+    throw problemWith(file, `cannot be read or made (${fileErrorCode(error)})`);
   }
 }
 
@@ -37,7 +41,7 @@ async function readKey(file: string): Promise<string | undefined> {
   try {
     text = (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (fileErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (text.length < MIN_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(text)) {

@@ -1,7 +1,7 @@
 import type { ConfiguredNetwork } from '../domain/network.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Configuration, RelayerEntry } from './configuration.ts';
-import { Findings } from './problems.ts';
+import { ConfigurationFindings } from './problems.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
 
 /** A list of the configuration file. */
@@ -40,7 +40,7 @@ export interface ConfigurationChanges {
 }
 
 /** Facts from the running instance that are not in the files. */
-export interface Running {
+export interface RunningFacts {
   /** Whether the stored relayer has another account or network than the entry. */
   isOther(entry: RelayerEntry): boolean;
   /** The variables that a signer type reads by itself, without being named in an entry. */
@@ -48,7 +48,11 @@ export interface Running {
 }
 
 /** Compares the running configuration with the current files. */
-export function changesOf(was: Configuration, now: Configuration, running: Running): ConfigurationChanges {
+export function compareConfigurations(
+  was: Configuration,
+  now: Configuration,
+  running: RunningFacts,
+): ConfigurationChanges {
   const isOtherValue = (name: string) => was.variables[name] !== now.variables[name];
   const signers = compared('signers', was.signers, now.signers, {
     keyOf: ({ id }) => id,
@@ -183,7 +187,7 @@ function grantedTo({ permissions }: PluginEntry): string[] {
 
 /** The variables that a part of the configuration names. */
 function secretsIn(part: unknown, variables: Variables = {}): string[] {
-  return checkSecrets(part, { file: '', path: '' }, variables, new Findings());
+  return checkSecrets(part, { file: '', path: '' }, variables, new ConfigurationFindings());
 }
 
 function environmentChanges(was: Configuration, now: Configuration): string[] {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { didYouMean } from '../domain/json/issue-text.ts';
-import type { Findings } from './problems.ts';
+import type { ConfigurationFindings } from './problems.ts';
 
 /** The place of a value in the configuration. */
-export interface Place {
+export interface ConfigurationPlace {
   file: string;
   path: string;
 }
@@ -12,11 +12,11 @@ export interface Place {
  * Parses a value. Each fault becomes a problem at its place; then the result is undefined.
  * @param beside keys that are allowed beside those of the schema, and were removed before
  */
-export function check<T>(
+export function checkValue<T>(
   schema: z.ZodType<T>,
   value: unknown,
-  at: Place,
-  findings: Findings,
+  at: ConfigurationPlace,
+  findings: ConfigurationFindings,
   beside: readonly string[] = [],
 ): T | undefined {
   const result = schema.safeParse(value);
@@ -29,15 +29,20 @@ export function check<T>(
  * Reports an unknown key. It is only a warning, because the reference ignores such keys and existing files contain
  * them. A likely misspelling of a known key is a problem, because the intended setting is missing.
  */
-export function reportIgnored(key: string, known: readonly string[], at: Place, findings: Findings): void {
-  const path = pathOf(at.path, [key]);
+export function reportIgnored(
+  key: string,
+  known: readonly string[],
+  at: ConfigurationPlace,
+  findings: ConfigurationFindings,
+): void {
+  const path = configurationPath(at.path, [key]);
   const advice = didYouMean(key, known);
   if (advice === undefined) findings.warn(at.file, path, 'unknown key, ignored');
   else findings.problem(at.file, path, 'unknown key', advice);
 }
 
 /** Returns a path such as `relayers[0].policies`. */
-export function pathOf(base: string, steps: readonly PropertyKey[]): string {
+export function configurationPath(base: string, steps: readonly PropertyKey[]): string {
   return steps.reduce<string>((path, step) => {
     if (typeof step === 'number') return `${path}[${step}]`;
     return path === '' ? String(step) : `${path}.${String(step)}`;
@@ -47,24 +52,24 @@ export function pathOf(base: string, steps: readonly PropertyKey[]): string {
 function report(
   issue: z.core.$ZodIssue,
   schema: z.ZodType,
-  at: Place,
-  findings: Findings,
+  at: ConfigurationPlace,
+  findings: ConfigurationFindings,
   beside: readonly string[],
 ): void {
-  const path = pathOf(at.path, issue.path);
+  const path = configurationPath(at.path, issue.path);
   if (issue.code !== 'unrecognized_keys') {
     findings.problem(at.file, path, issue.message);
     return;
   }
-  const known = [...(issue.path.length === 0 ? beside : []), ...keysAt(schema, issue.path)];
+  const known = [...(issue.path.length === 0 ? beside : []), ...schemaKeysAt(schema, issue.path)];
   for (const key of issue.keys) {
     const advice = didYouMean(key, known) ?? (known.length > 0 ? `Known here: ${known.join(', ')}` : undefined);
-    findings.problem(at.file, pathOf(path, [key]), 'unknown key', advice);
+    findings.problem(at.file, configurationPath(path, [key]), 'unknown key', advice);
   }
 }
 
 /** Returns the keys that a schema knows at a path. Follows objects, arrays and records only. */
-export function keysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
+export function schemaKeysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
   let current: z.core.$ZodType | undefined = schema;
   for (const step of [...steps, undefined]) {
     current = unwrap(current);

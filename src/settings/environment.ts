@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { codeOf } from './json-file.ts';
-import type { Findings } from './problems.ts';
+import { fileErrorCode } from './json-file.ts';
+import type { ConfigurationFindings } from './problems.ts';
 import type { Variables } from './secrets.ts';
 
 /** Variables of the reference for features that do not exist here: Redis, its queues, its pool, its runtime. */
@@ -20,7 +20,7 @@ const WITHOUT_MEANING = [
 ];
 
 /** Returns the given variables that work in the reference but have no effect here. */
-export function foreignVariables(variables: Variables): string[] {
+export function findUnsupportedVariables(variables: Variables): string[] {
   return Object.keys(variables)
     .filter((name) => WITHOUT_MEANING.some((pattern) => pattern.test(name)))
     .toSorted();
@@ -149,7 +149,7 @@ export const SECRET_VARIABLES = [
 ];
 
 /** The contracts that the environment names, by the names of their variables. */
-export function contractsIn(environment: Environment): Record<string, string> {
+export function readContractAddresses(environment: Environment): Record<string, string> {
   const named = Object.entries(environment).filter(
     (entry): entry is [string, string] => /^STELLAR_\w+_ADDRESS$/.test(entry[0]) && typeof entry[1] === 'string',
   );
@@ -157,11 +157,11 @@ export function contractsIn(environment: Environment): Record<string, string> {
 }
 
 /** Reads the variables. Each invalid value is a problem that states its range. No value is replaced by a default. */
-export function readEnvironment(variables: Variables, findings: Findings): Environment | undefined {
+export function readEnvironment(variables: Variables, findings: ConfigurationFindings): Environment | undefined {
   const given = Object.fromEntries(
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const foreign = foreignVariables(given);
+  const foreign = findUnsupportedVariables(given);
   if (foreign.length > 0) {
     findings.warn('environment', '', `these variables have no meaning here and are ignored: ${foreign.join(', ')}`);
   }
@@ -197,11 +197,11 @@ function isLoopback(host: string): boolean {
 }
 
 /** Reads `.env` in the working directory. The process's own variables override it. */
-export async function readVariables(env: Variables, cwd: string, findings: Findings): Promise<Variables> {
+export async function readVariables(env: Variables, cwd: string, findings: ConfigurationFindings): Promise<Variables> {
   try {
     return { ...parseEnv(await readFile(join(cwd, '.env'), 'utf8')), ...env };
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') findings.problem('.env', '', `cannot be read (${codeOf(error)})`);
+    if (fileErrorCode(error) !== 'ENOENT') findings.problem('.env', '', `cannot be read (${fileErrorCode(error)})`);
     return env;
   }
 }

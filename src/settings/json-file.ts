@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { JsonTextError, parseJson } from '../domain/json/json-text.ts';
-import type { Findings } from './problems.ts';
+import type { ConfigurationFindings } from './problems.ts';
 
 /**
  * Reads a JSON file, with integers beyond 2^53 as decimal strings. An unreadable or invalid file becomes a problem. The
@@ -11,14 +11,14 @@ import type { Findings } from './problems.ts';
 export async function readJsonFile(
   path: string,
   shown: string,
-  findings: Findings,
+  findings: ConfigurationFindings,
   adviceWhenMissing?: string,
 ): Promise<{ value: unknown } | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const code = codeOf(error);
+    const code = fileErrorCode(error);
     if (code === 'ENOENT') findings.problem(shown, '', 'there is no such file', adviceWhenMissing);
     else findings.problem(shown, '', `cannot be read (${code})`);
     return undefined;
@@ -34,12 +34,12 @@ export async function readJsonFile(
 }
 
 /** Returns a path for messages: relative to the working directory, or absolute outside of it. */
-export function shownPath(cwd: string, path: string): string {
+export function displayPath(cwd: string, path: string): string {
   const inside = relative(cwd, path);
   return inside === '' ? '.' : inside.startsWith('..') ? path : inside;
 }
 
 /** Returns the code of a file system error, such as `EACCES`. */
-export function codeOf(error: unknown): string {
+export function fileErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

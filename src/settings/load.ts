@@ -5,21 +5,21 @@ import { z } from 'zod';
 import { reportIgnored } from './check.ts';
 import type { Configuration, KnownChains, KnownSignerKinds, SignerEntry } from './configuration.ts';
 import { readEnvironment, readVariables } from './environment.ts';
-import { readJsonFile, shownPath } from './json-file.ts';
+import { displayPath, readJsonFile } from './json-file.ts';
 import { readNetworkEntries } from './networks/network-files.ts';
 import { resolveNetworks } from './networks/networks.ts';
-import { Findings, textOf } from './problems.ts';
-import { checkCaveats, checkCurve, checkGrants, checkRelayerReferences } from './references.ts';
+import { ConfigurationFindings, problemText } from './problems.ts';
+import { checkCaveats, checkPluginGrants, checkRelayerReferences, checkSignerCurve } from './references.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
 import {
+  type ConfigurationSection,
   checkPolicies,
-  idsOf,
-  placesOf,
   readNotifications,
   readPlugins,
   readRelayers,
   readSigners,
-  type Section,
+  sectionEntries,
+  sectionIds,
 } from './sections.ts';
 
 /** The sources of the configuration, and the chains and signer kinds it is checked against. */
@@ -42,16 +42,16 @@ const EMPTY_FILE = '{ "relayers": [], "signers": [], "notifications": [], "plugi
  */
 export async function loadConfiguration(source: ConfigurationSource): Promise<Configuration> {
   const { env, cwd, chains, signerKinds } = source;
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const variables = await readVariables(env, cwd, findings);
   const environment = readEnvironment(variables, findings);
 
   const folder = variables['CONFIG_DIR'] || './config';
   const path = resolve(cwd, folder, variables['CONFIG_FILE_NAME'] || 'config.json');
-  const file = shownPath(cwd, path);
+  const file = displayPath(cwd, path);
   if (source.isFirst === true) await copyExample(path);
   const sections = await readSections(path, file, findings);
-  const section = (name: string): Section => ({ value: sections.get(name), place: { file, path: name } });
+  const section = (name: string): ConfigurationSection => ({ value: sections.get(name), place: { file, path: name } });
 
   const relayers = readRelayers(section('relayers'), chains, findings);
   const signers = readSigners(section('signers'), signerKinds, findings);
@@ -66,22 +66,22 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   );
   const known = {
     networks: [...networks, ...networkEntries],
-    relayers: idsOf(section('relayers').value),
-    signers: idsOf(section('signers').value),
-    notifications: idsOf(section('notifications').value),
+    relayers: sectionIds(section('relayers').value),
+    signers: sectionIds(section('signers').value),
+    notifications: sectionIds(section('notifications').value),
     secrets: [...secrets, ...signers.flatMap(({ type }) => signerKinds.get(type)?.variables ?? [])],
   };
-  for (const [value, at] of placesOf(section('relayers'))) checkRelayerReferences(value, at, known, findings);
-  const places = new Map(placesOf(section('relayers')).map(([value, at]) => [value, at]));
+  for (const [value, at] of sectionEntries(section('relayers'))) checkRelayerReferences(value, at, known, findings);
+  const places = new Map(sectionEntries(section('relayers')).map(([value, at]) => [value, at]));
   for (const relayer of relayers) {
     const at = places.get(relayer.declaration);
     if (at === undefined) continue;
     checkPolicies(relayer, at, { networks, chains }, findings);
-    checkCurve(relayer, at, { signers, kinds: signerKinds, chains }, findings);
+    checkSignerCurve(relayer, at, { signers, kinds: signerKinds, chains }, findings);
   }
   const families = new Map(relayers.map(({ id, networkType }) => [id, chains.get(networkType)]));
-  for (const [value, at] of placesOf(section('plugins'))) {
-    checkGrants(value, at, known, findings);
+  for (const [value, at] of sectionEntries(section('plugins'))) {
+    checkPluginGrants(value, at, known, findings);
     checkCaveats(value, at, families, findings);
   }
 
@@ -89,7 +89,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
 
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');
-  const warnings = findings.warnings.map(textOf);
+  const warnings = findings.warnings.map(problemText);
   return { environment, variables, relayers, signers, notifications, networks, plugins, warnings };
 }
 
@@ -98,7 +98,11 @@ async function copyExample(path: string): Promise<void> {
   await copyFile(path.replace(/\.json$/, '.example.json'), path, constants.COPYFILE_EXCL).catch(() => undefined);
 }
 
-async function readSections(path: string, file: string, findings: Findings): Promise<Map<string, unknown>> {
+async function readSections(
+  path: string,
+  file: string,
+  findings: ConfigurationFindings,
+): Promise<Map<string, unknown>> {
   const advice = `Create it with ${EMPTY_FILE}, or say with CONFIG_DIR and CONFIG_FILE_NAME where it is`;
   const content = await readJsonFile(path, file, findings, advice);
   if (content === undefined) return new Map();
@@ -120,14 +124,14 @@ async function readSections(path: string, file: string, findings: Findings): Pro
 export async function checkKeyFiles(
   signers: readonly SignerEntry[],
   { signerKinds, cwd }: { signerKinds: KnownSignerKinds; cwd: string },
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): Promise<void> {
   const named = signers.map(({ type, config }) => signerKinds.get(type)?.fileOf?.(config));
   const paths = new Set(named.filter((path) => path !== undefined).map((path) => resolve(cwd, path)));
   for (const path of paths) {
     const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
     if ((mode & 0o077) === 0) continue;
-    const file = shownPath(cwd, path);
+    const file = displayPath(cwd, path);
     findings.warn(file, '', 'others on this machine can use this keystore', `Keep it to its owner: chmod 600 ${file}`);
   }
 }

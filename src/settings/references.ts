@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { didYouMean } from '../domain/json/issue-text.ts';
 import { isObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import { CAVEATS } from '../domain/plugin.ts';
-import type { NamedForm } from '../domain/transaction/spending.ts';
-import { type Place, pathOf } from './check.ts';
+import { SPENDING_CAVEATS } from '../domain/plugin.ts';
+import type { CaveatForm } from '../domain/transaction/spending.ts';
+import { type ConfigurationPlace, configurationPath } from './check.ts';
 import type {
   ChainSchemas,
   KnownChains,
@@ -14,7 +14,7 @@ import type {
   SignerEntry,
 } from './configuration.ts';
 import { SECRET_VARIABLES } from './environment.ts';
-import type { Findings } from './problems.ts';
+import type { ConfigurationFindings } from './problems.ts';
 
 const texts = z.array(z.unknown()).catch([]);
 
@@ -29,16 +29,16 @@ const lists = z.object({ recipients: texts, selectors: texts }).partial();
  */
 export function checkCaveats(
   value: unknown,
-  { file, path }: Place,
+  { file, path }: ConfigurationPlace,
   families: ReadonlyMap<string, ChainSchemas | undefined>,
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): void {
   const relayers = limited.safeParse(value).data?.permissions.relayers ?? {};
   for (const [id, permission] of Object.entries(relayers)) {
     const family = families.get(id);
-    const given = CAVEATS.filter((key) => isObject(permission) && permission[key] !== undefined);
+    const given = SPENDING_CAVEATS.filter((key) => isObject(permission) && permission[key] !== undefined);
     if (family === undefined || given.length === 0) continue;
-    const at = pathOf(path, ['permissions', 'relayers', id]);
+    const at = configurationPath(path, ['permissions', 'relayers', id]);
     const { spending, type } = family;
     if (spending === undefined) {
       const message = `what is sent through relayers of type ${type} cannot be limited in this version`;
@@ -46,10 +46,14 @@ export function checkCaveats(
       continue;
     }
     const { recipients = [], selectors = [] } = lists.safeParse(permission).data ?? {};
-    const faults = (key: string, named: readonly unknown[], { read, expected }: NamedForm) => {
+    const faults = (key: string, named: readonly unknown[], { read, expected }: CaveatForm) => {
       for (const [index, text] of named.entries()) {
         if (typeof text !== 'string' || read(text) !== undefined) continue;
-        findings.problem(file, pathOf(at, [key, index]), `expected ${expected}, not ${JSON.stringify(text)}`);
+        findings.problem(
+          file,
+          configurationPath(at, [key, index]),
+          `expected ${expected}, not ${JSON.stringify(text)}`,
+        );
       }
     };
     faults('recipients', recipients, spending.recipient);
@@ -61,7 +65,7 @@ export function checkCaveats(
  * The names that entries may refer to. They include entries with other faults, so that one fault does not cause a
  * second message.
  */
-export interface KnownNames {
+export interface ReferableNames {
   networks: readonly { type: NetworkType | undefined; name: string }[];
   relayers: readonly string[];
   signers: readonly string[];
@@ -76,9 +80,9 @@ const relayerNames = z.object({ signer_id: text, notification_id: text, network:
 /** Checks that the signer, the notification and the network of a relayer exist. */
 export function checkRelayerReferences(
   value: unknown,
-  { file, path }: Place,
-  known: KnownNames,
-  findings: Findings,
+  { file, path }: ConfigurationPlace,
+  known: ReferableNames,
+  findings: ConfigurationFindings,
 ): void {
   const names = relayerNames.safeParse(value).data;
   if (names === undefined) return;
@@ -108,7 +112,12 @@ const grants = z.object({
 });
 
 /** Checks a plugin's grants. It must not be granted the service's credentials, and its relayers should exist. */
-export function checkGrants(value: unknown, { file, path }: Place, known: KnownNames, findings: Findings): void {
+export function checkPluginGrants(
+  value: unknown,
+  { file, path }: ConfigurationPlace,
+  known: ReferableNames,
+  findings: ConfigurationFindings,
+): void {
   const permissions = grants.safeParse(value).data?.permissions;
   if (permissions === undefined) return;
   const credentials: readonly unknown[] = [...SECRET_VARIABLES, ...known.secrets];
@@ -124,11 +133,11 @@ export function checkGrants(value: unknown, { file, path }: Place, known: KnownN
 }
 
 /** Checks that the signer of a relayer can sign for the relayer's network type. */
-export function checkCurve(
+export function checkSignerCurve(
   { id, networkType, signerId }: Pick<RelayerEntry, 'id' | 'networkType' | 'signerId'>,
-  { file, path }: Place,
+  { file, path }: ConfigurationPlace,
   known: { signers: readonly SignerEntry[]; kinds: KnownSignerKinds; chains: KnownChains },
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): void {
   const { type = '', config } = known.signers.find((signer) => signer.id === signerId) ?? {};
   const kind = known.kinds.get(type);

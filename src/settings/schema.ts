@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idSchema } from '../domain/id.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { RpcUrl } from '../domain/relayer/relayer.ts';
-import { secretSchema } from './secrets.ts';
+import { configurationSecretSchema } from './secrets.ts';
 
 /** A web address. The error message does not show it, because its path often holds a key. */
 export const httpUrlSchema = z.string().refine(isHttpUrl, 'must be an http or https URL');
@@ -72,10 +72,10 @@ export const notificationEntrySchema = z.strictObject({
   id: idSchema.describe('Id of the notification, which relayers name in "notification_id"'),
   type: z.literal('webhook').describe('Kind of notification; only webhook exists'),
   url: httpUrlSchema.describe('URL that receives the events'),
-  signing_key: secretSchema
+  signing_key: configurationSecretSchema
     .optional()
     .describe('Key that signs deliveries, in webhook-signature and X-Signature. Default: no signature'),
-  second_signing_key: secretSchema
+  second_signing_key: configurationSecretSchema
     .optional()
     .describe('Second key for webhook-signature, to use while receivers change keys'),
 });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { pathOf } from './check.ts';
-import type { Findings } from './problems.ts';
+import { configurationPath } from './check.ts';
+import type { ConfigurationFindings } from './problems.ts';
 
 /** A secret of the configuration: the name of an environment variable, or the secret itself. */
-export const secretSchema = z.object({
+export const configurationSecretSchema = z.object({
   type: z.enum(['env', 'plain']).describe('env: value is the name of a variable; plain: value is the secret'),
   value: z.string().min(1, 'must not be empty').describe('Name of the environment variable, or the secret itself'),
 });
 
-export type Secret = z.infer<typeof secretSchema>;
+export type ConfigurationSecret = z.infer<typeof configurationSecretSchema>;
 
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  * Returns a function that resolves secrets. It throws an error with the variable's name when the variable is missing or
  * empty.
  */
-export function createSecretResolver(variables: Variables): (secret: Secret) => string {
+export function createSecretResolver(variables: Variables): (secret: ConfigurationSecret) => string {
   return ({ type, value }) => {
     if (type === 'plain') return value;
     const resolved = variables[value];
@@ -41,7 +41,7 @@ export function checkSecrets(
   part: unknown,
   at: { file: string; path: string },
   variables: Variables,
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): string[] {
   if (typeof part !== 'object' || part === null) return [];
   const secret = z.object({ type: z.literal('env'), value: z.string().min(1) }).safeParse(part);
@@ -61,6 +61,6 @@ export function checkSecrets(
   }
   return Object.entries(part).flatMap(([key, inner]) => {
     const step = Array.isArray(part) ? Number(key) : key;
-    return checkSecrets(inner, { file: at.file, path: pathOf(at.path, [step]) }, variables, findings);
+    return checkSecrets(inner, { file: at.file, path: configurationPath(at.path, [step]) }, variables, findings);
   });
 }

@@ -4,23 +4,27 @@ import type { Json, JsonObject } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
-import { check, keysAt, type Place, pathOf, reportIgnored } from './check.ts';
+import { type ConfigurationPlace, checkValue, configurationPath, reportIgnored, schemaKeysAt } from './check.ts';
 import type { KnownChains, KnownSignerKinds, RelayerEntry, SignerEntry } from './configuration.ts';
 import { MIN_KEY_LENGTH } from './environment.ts';
-import type { Findings } from './problems.ts';
+import type { ConfigurationFindings } from './problems.ts';
 import { type NotificationEntry, notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
 import type { Variables } from './secrets.ts';
 
 /** A section of the configuration file: an array of entries, each with a unique id. */
-export interface Section {
+export interface ConfigurationSection {
   value: unknown;
-  place: Place;
+  place: ConfigurationPlace;
 }
 
-export function readRelayers(section: Section, chains: KnownChains, findings: Findings): RelayerEntry[] {
+export function readRelayers(
+  section: ConfigurationSection,
+  chains: KnownChains,
+  findings: ConfigurationFindings,
+): RelayerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
     reportUnknownKeys(value, at, findings);
-    const entry = check(relayerEntrySchema, value, at, findings);
+    const entry = checkValue(relayerEntrySchema, value, at, findings);
     const policies = readPolicies(value, at, chains, findings);
     if (entry === undefined || policies === undefined) return [];
     return [
@@ -43,9 +47,9 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
 /** Reports policies that ask for something that their network lacks. */
 export function checkPolicies(
   { networkType, network, policies }: RelayerEntry,
-  at: Place,
+  at: ConfigurationPlace,
   { networks, chains }: { networks: readonly Network[]; chains: KnownChains },
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): void {
   const settings = networks.find(({ type, name }) => type === networkType && name === network)?.settings;
   const fault = chains.get(networkType)?.policyFault?.(policies, network, settings) ?? null;
@@ -53,13 +57,18 @@ export function checkPolicies(
 }
 
 /** Reads policies by the network type, also for an entry with other faults. */
-function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: Findings): JsonObject | undefined {
+function readPolicies(
+  value: unknown,
+  at: ConfigurationPlace,
+  chains: KnownChains,
+  findings: ConfigurationFindings,
+): JsonObject | undefined {
   const { network_type: type, policies } = policiesSchema.safeParse(value).data ?? {};
   if (type === undefined) return undefined;
   const chain = chains.get(type);
   if (chain !== undefined) {
     const place = { file: at.file, path: `${at.path}.policies` };
-    return check(
+    return checkValue(
       chain.policySchema,
       withoutIgnored(chain.policySchema, policies ?? {}, place, findings),
       place,
@@ -75,14 +84,19 @@ function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: 
  * Removes unknown keys from nested objects of policies, with a report. The reference ignores such keys, so existing
  * files contain them.
  */
-function withoutIgnored(schema: z.ZodType, policies: unknown, at: Place, findings: Findings): unknown {
+function withoutIgnored(
+  schema: z.ZodType,
+  policies: unknown,
+  at: ConfigurationPlace,
+  findings: ConfigurationFindings,
+): unknown {
   const kept: unknown = structuredClone(policies);
   for (const issue of schema.safeParse(policies).error?.issues ?? []) {
     if (issue.code !== 'unrecognized_keys' || issue.path.length < 2) continue;
     const holder = issue.path.reduce((part, step) => Reflect.get(part as object, step) as unknown, kept);
     for (const key of issue.keys) {
-      const holderAt = { file: at.file, path: pathOf(at.path, issue.path) };
-      reportIgnored(key, keysAt(schema, issue.path), holderAt, findings);
+      const holderAt = { file: at.file, path: configurationPath(at.path, issue.path) };
+      reportIgnored(key, schemaKeysAt(schema, issue.path), holderAt, findings);
       Reflect.deleteProperty(holder as object, key);
     }
   }
@@ -91,9 +105,13 @@ function withoutIgnored(schema: z.ZodType, policies: unknown, at: Place, finding
 
 const policiesSchema = z.object({ network_type: networkTypeSchema, policies: z.unknown().optional() });
 
-export function readSigners(section: Section, kinds: KnownSignerKinds, findings: Findings): SignerEntry[] {
+export function readSigners(
+  section: ConfigurationSection,
+  kinds: KnownSignerKinds,
+  findings: ConfigurationFindings,
+): SignerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
-    const entry = check(signerEntrySchema, value, at, findings);
+    const entry = checkValue(signerEntrySchema, value, at, findings);
     if (entry === undefined) return [];
     const kind = kinds.get(entry.type);
     if (kind === undefined) {
@@ -101,14 +119,18 @@ export function readSigners(section: Section, kinds: KnownSignerKinds, findings:
       findings.problem(at.file, `${at.path}.type`, `there is no signer type "${entry.type}"`, advice);
       return [];
     }
-    const config = check(kind.configSchema, entry.config, { file: at.file, path: `${at.path}.config` }, findings);
+    const config = checkValue(kind.configSchema, entry.config, { file: at.file, path: `${at.path}.config` }, findings);
     return config === undefined ? [] : [entry];
   });
 }
 
-export function readNotifications(section: Section, variables: Variables, findings: Findings): NotificationEntry[] {
+export function readNotifications(
+  section: ConfigurationSection,
+  variables: Variables,
+  findings: ConfigurationFindings,
+): NotificationEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
-    const entry = check(notificationEntrySchema, value, at, findings);
+    const entry = checkValue(notificationEntrySchema, value, at, findings);
     if (entry === undefined) return [];
     for (const field of ['signing_key', 'second_signing_key'] as const) {
       const { [field]: secret } = entry;
@@ -124,12 +146,14 @@ export function readNotifications(section: Section, variables: Variables, findin
   });
 }
 
-export function readPlugins(section: Section, findings: Findings): PluginEntry[] {
-  return entriesOf(section, findings).flatMap(([value, at]) => check(pluginEntrySchema, value, at, findings) ?? []);
+export function readPlugins(section: ConfigurationSection, findings: ConfigurationFindings): PluginEntry[] {
+  return entriesOf(section, findings).flatMap(
+    ([value, at]) => checkValue(pluginEntrySchema, value, at, findings) ?? [],
+  );
 }
 
 /** Returns the ids of a section, also those of entries with other faults. */
-export function idsOf(section: unknown): string[] {
+export function sectionIds(section: unknown): string[] {
   if (!Array.isArray(section)) return [];
   return section.flatMap((entry: unknown) => {
     const id = typeof entry === 'object' && entry !== null && 'id' in entry ? entry.id : undefined;
@@ -138,18 +162,21 @@ export function idsOf(section: unknown): string[] {
 }
 
 /** Returns the unparsed entries of a section with their places; empty when the section is not an array. */
-export function placesOf({ value, place }: Section): [unknown, Place][] {
+export function sectionEntries({ value, place }: ConfigurationSection): [unknown, ConfigurationPlace][] {
   if (!Array.isArray(value)) return [];
-  return value.map((entry: unknown, index) => [entry, { file: place.file, path: pathOf(place.path, [index]) }]);
+  return value.map((entry: unknown, index) => [
+    entry,
+    { file: place.file, path: configurationPath(place.path, [index]) },
+  ]);
 }
 
-function entriesOf(section: Section, findings: Findings): [unknown, Place][] {
+function entriesOf(section: ConfigurationSection, findings: ConfigurationFindings): [unknown, ConfigurationPlace][] {
   const { value, place } = section;
   if (value !== undefined && !Array.isArray(value)) findings.problem(place.file, place.path, 'must be an array');
   const seen = new Map<string, string>();
-  const entries = placesOf(section);
+  const entries = sectionEntries(section);
   for (const [entry, at] of entries) {
-    const [id] = idsOf([entry]);
+    const [id] = sectionIds([entry]);
     const earlier = id === undefined ? undefined : seen.get(id);
     if (earlier !== undefined) findings.problem(at.file, `${at.path}.id`, `"${id}" is already the id of ${earlier}`);
     else if (id !== undefined) seen.set(id, at.path);
@@ -157,7 +184,7 @@ function entriesOf(section: Section, findings: Findings): [unknown, Place][] {
   return entries;
 }
 
-function reportUnknownKeys(value: unknown, at: Place, findings: Findings): void {
+function reportUnknownKeys(value: unknown, at: ConfigurationPlace, findings: ConfigurationFindings): void {
   if (typeof value !== 'object' || value === null) return;
   const known = Object.keys(relayerEntrySchema.shape);
   for (const key of Object.keys(value)) if (!known.includes(key)) reportIgnored(key, known, at, findings);

@@ -42,7 +42,7 @@ export function watchConfiguration(options: WatchOptions): () => Promise<void> {
   let closed = false;
   let looking: Promise<void> | undefined;
   const look = async () => {
-    if (differing(known, await digestsOf(options)).length === 0) return;
+    if (differing(known, await digestFiles(options)).length === 0) return;
     const now = await settled(options, known, quietMs, () => closed);
     const changed = differing(known, now);
     if (closed || changed.length === 0) return;
@@ -65,7 +65,7 @@ export function watchConfiguration(options: WatchOptions): () => Promise<void> {
   };
 }
 
-export async function digestsOf({ files, folder }: ConfigurationFiles): Promise<FileDigests> {
+export async function digestFiles({ files, folder }: ConfigurationFiles): Promise<FileDigests> {
   const names = await readdir(folder).catch(() => []);
   const inside = names.filter((name) => /^[^.].*\.json$/i.test(name)).map((name) => join(folder, name));
   const found = new Map<string, string>();
@@ -83,10 +83,10 @@ async function settled(
   quietMs: number,
   isOver: () => boolean,
 ): Promise<FileDigests> {
-  let before = await digestsOf(files);
+  let before = await digestFiles(files);
   for (let missing = 0; !isOver(); ) {
     await new Promise((resolve) => setTimeout(resolve, quietMs));
-    const now = await digestsOf(files);
+    const now = await digestFiles(files);
     const isHalf = [...known.keys()].some((path) => (now.get(path) ?? EMPTY) === EMPTY);
     if (isHalf) missing += 1;
     if (differing(before, now).length === 0 && (!isHalf || missing > PATIENCE)) return now;

@@ -1,17 +1,17 @@
 import type { KMSClientConfig, SigningAlgorithmSpec } from '@aws-sdk/client-kms';
 import { z } from 'zod';
 import { messageOf } from '../domain/errors.ts';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
 import { publicKeyOfSpki, signatureOfDer } from './remote/signature.ts';
-import { type Curve, type Signer, type SignerKind, type SignerTools, secretSchema, variableIn } from './signer.ts';
+import { type Curve, readVariable, type Signer, type SignerKind, type SignerTools, secretSchema } from './signer.ts';
 
 /**
  * A vendor's client that is replaced when it does not answer in time. The requests of such a client share their waits.
  * When its search for credentials hangs, the client and all later requests would hang forever.
  */
-export class RenewedClient<Client> {
+export class ReplaceableClient<Client> {
   readonly #make: () => Client;
   readonly #limitMs: number;
   #client: Client;
@@ -30,7 +30,7 @@ export class RenewedClient<Client> {
   /** @throws Error when there is no answer in time */
   async ask<Answer extends object>(question: (client: Client) => Promise<Answer>): Promise<Answer> {
     const client = this.#client;
-    const answer = await inTime(this.#limitMs, question(client));
+    const answer = await withTimeout(this.#limitMs, question(client));
     if (answer !== undefined) return answer;
     if (client === this.#client) this.#client = this.#make();
     throw new Error(`no answer within ${this.#limitMs / 1000} s`);
@@ -93,7 +93,7 @@ export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
       : undefined,
   async create(id, config, { secrets }): Promise<Signer> {
     const kms = await import('@aws-sdk/client-kms');
-    const clients = new RenewedClient(() => new kms.KMSClient(settings(config, secrets)), REMOTE_LIMIT_MS);
+    const clients = new ReplaceableClient(() => new kms.KMSClient(settings(config, secrets)), REMOTE_LIMIT_MS);
     const { region, key_id: KeyId } = config;
 
     const signer = createRemoteSigner(id, async (curve) => {
@@ -155,7 +155,7 @@ function ownCredentials(
  * not there, so it also gets those. The values that are read here are known as secrets.
  */
 function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'credentials'> {
-  const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((name) => variableIn(secrets, name));
+  const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((name) => readVariable(secrets, name));
   if (accessKeyId === undefined || secretAccessKey === undefined) return {};
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { codeOf } from '../settings/json-file.ts';
+import { fileErrorCode } from '../settings/json-file.ts';
 import { type AccessToken, type AccessTokens, createAccessTokens } from './remote/access-token.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import {
   createServiceClient,
   REMOTE_LIMIT_MS,
-  type ServiceQuestion,
+  readTextAtPath,
+  type ServiceRequest,
   serviceUrlSchema,
-  textAt,
 } from './remote/service-client.ts';
 import { publicKeyOfJwk } from './remote/signature.ts';
-import { type SignerKind, type SignerTools, secretSchema, variableIn } from './signer.ts';
+import { readVariable, type SignerKind, type SignerTools, secretSchema } from './signer.ts';
 
 /** How the service proves to Microsoft Entra ID who it is. */
 export const azureAccessFields = {
@@ -106,7 +106,7 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
     type === 'client_secret' ? undefined : `with auth_type ${type} it logs in by an identity`,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
-    const client = createServiceClient('Azure Key Vault', (body) => textAt(body, ['error', 'message']), tools);
+    const client = createServiceClient('Azure Key Vault', (body) => readTextAtPath(body, ['error', 'message']), tools);
     const access = accessTo(config);
     if (access === undefined) throw new Error('nobody is known who gives out tokens for vault_url');
     const tokens = createAzureTokens(config, access, tools);
@@ -184,11 +184,11 @@ export function createAzureTokens(
   const isManaged = config.auth_type === 'managed_identity';
   const client = createServiceClient(
     'The token service of Azure',
-    (body) => textAt(body, ['error_description'], ['error', 'message'], ['message'], ['error']),
+    (body) => readTextAtPath(body, ['error_description'], ['error', 'message'], ['message'], ['error']),
     isManaged ? { ...tools, http: tools.identity } : tools,
   );
 
-  async function tokenBy(question: Omit<ServiceQuestion<never>, 'answer'>): Promise<AccessToken> {
+  async function tokenBy(question: Omit<ServiceRequest<never>, 'answer'>): Promise<AccessToken> {
     const { access_token, expires_in, expires_on } = await client.ask({ ...question, answer: tokenSchema });
     const left = expires_on === undefined ? UNKNOWN_SECONDS : expires_on - tools.clock.now() / 1_000;
     return { text: access_token, lifeMs: (expires_in ?? left) * 1_000 };
@@ -225,7 +225,7 @@ export function createAzureTokens(
  * https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
  */
 function machineEndpoint(secrets: SignerTools['secrets']): { url: URL; headers: Record<string, string> } {
-  const [imds, , endpoint, header] = AZURE_VARIABLES.map((name) => variableIn(secrets, name));
+  const [imds, , endpoint, header] = AZURE_VARIABLES.map((name) => readVariable(secrets, name));
   if (imds === undefined && endpoint !== undefined && header !== undefined) {
     const url = URL.parse(endpoint);
     if (url === null) throw new Error('IDENTITY_ENDPOINT is not a URL');
@@ -245,7 +245,7 @@ function proofOf(config: AzureAccessConfig, { secrets }: SignerTools): () => Pro
   }
   const { federated_token_file: given } = config;
   const named = typeof given === 'object' && given !== null ? secrets(given) : given;
-  const path = named ?? variableIn(secrets, 'AZURE_FEDERATED_TOKEN_FILE');
+  const path = named ?? readVariable(secrets, 'AZURE_FEDERATED_TOKEN_FILE');
   if (path === undefined) {
     throw new Error('workload_identity needs federated_token_file, or AZURE_FEDERATED_TOKEN_FILE');
   }
@@ -257,6 +257,6 @@ async function readToken(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    throw new Error(`the federated token file cannot be read (${codeOf(error)})`);
+    throw new Error(`the federated token file cannot be read (${fileErrorCode(error)})`);
   }
 }

@@ -4,7 +4,7 @@ import { fromBase58 } from '../domain/base58.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type JwtAlgorithm, signedJwt } from './remote/access-token.ts';
 import { createRemoteSigner, type RemoteKey } from './remote/remote-signer.ts';
-import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
+import { createServiceClient, REMOTE_LIMIT_MS, readTextAtPath, serviceUrlSchema } from './remote/service-client.ts';
 import { recoverPublicKey } from './secp256k1.ts';
 import { type Curve, type SignerKind, secretSchema } from './signer.ts';
 
@@ -39,7 +39,7 @@ export const cdpSignerKind: SignerKind<z.output<typeof configSchema>> = {
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, { account_address: address, ...config }, tools) {
-    const client = createServiceClient('CDP', (body) => textAt(body, ['errorMessage']), tools);
+    const client = createServiceClient('CDP', (body) => readTextAtPath(body, ['errorMessage']), tools);
     const authorize = cdpAuthorization(
       {
         apiKeyId: config.api_key_id,

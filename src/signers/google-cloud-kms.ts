@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { type AccessTokens, createAccessTokens, signedJwt } from './remote/access-token.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
-import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
+import { createServiceClient, REMOTE_LIMIT_MS, readTextAtPath, serviceUrlSchema } from './remote/service-client.ts';
 import { publicKeyOfSpki, signatureOfDer } from './remote/signature.ts';
-import { type SignerKind, type SignerTools, secretSchema, variableIn } from './signer.ts';
+import { readVariable, type SignerKind, type SignerTools, secretSchema } from './signer.ts';
 
 const HOST = 'cloudkms.googleapis.com';
 /** The longest life of an assertion that Google accepts. */
@@ -92,7 +92,7 @@ export const googleCloudKmsSignerKind: SignerKind<Config> = {
   serverIdentity: ({ auth_type: type }) =>
     type === 'workload_identity' ? `with auth_type ${type} it logs in by the identity` : undefined,
   async create(id, config, tools) {
-    const client = createServiceClient('Google Cloud KMS', (body) => textAt(body, ['error', 'message']), tools);
+    const client = createServiceClient('Google Cloud KMS', (body) => readTextAtPath(body, ['error', 'message']), tools);
     const { service_account: account } = config;
     const tokens = account === undefined ? machineTokens(tools) : assertions(account, tools);
     const base = `${(config.endpoint ?? `https://${HOST}`).replace(/\/+$/, '')}/v1/${versionPath(config)}`;
@@ -160,10 +160,10 @@ function assertions(account: z.output<typeof serviceAccountSchema>, { secrets, c
 function machineTokens(tools: SignerTools): AccessTokens {
   const client = createServiceClient(
     'The metadata service of Google',
-    (body) => textAt(body, ['error_description'], ['error']),
+    (body) => readTextAtPath(body, ['error_description'], ['error']),
     { ...tools, http: tools.identity },
   );
-  const host = variableIn(tools.secrets, METADATA_VARIABLE) ?? METADATA_HOST;
+  const host = readVariable(tools.secrets, METADATA_VARIABLE) ?? METADATA_HOST;
   const url = URL.parse(`http://${host}/computeMetadata/v1/instance/service-accounts/default/token`);
   if (url === null) throw new Error(`${METADATA_VARIABLE} is not a host`);
   return createAccessTokens(async () => {

@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../domain/errors.ts';
-import { inTime } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/in-time.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
 /** Lets at most `most` tasks run at once. The others wait; first come, first served. */
@@ -26,7 +26,7 @@ class Turns {
 }
 
 /** What the guard of a signer needs, and the secrets that the signer read. */
-export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
+export interface SignerGuard extends Pick<SignerTools, 'clock' | 'metrics'> {
   kind: Pick<SignerKind, 'type' | 'curves' | 'limitMs'>;
   /** In clear. No error may show one of them. */
   secrets: ReadonlySet<string>;
@@ -43,7 +43,7 @@ const MAX_AT_ONCE = 32;
  * Limits how many requests a service gets at once, and waits no longer than the kind allows. Counts. Lets no credential
  * into an error.
  */
-export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
+export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: SignerGuard): Signer {
   const { id, signText } = inner;
   const publicKeys = new Map<Curve, Promise<Uint8Array>>();
   const turns = new Turns(MAX_AT_ONCE);
@@ -73,9 +73,9 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
   async function inTurn<T>(limitMs: number, ask: () => Promise<T>): Promise<T> {
     let isOver = false;
     const late = () => new Error(`no answer within ${limitMs / 1000} s`);
-    const answer = await inTime(
+    const answer = await withTimeout(
       limitMs,
-      turns.take(() => (isOver ? Promise.reject(late()) : inTime(2 * limitMs, ask()))),
+      turns.take(() => (isOver ? Promise.reject(late()) : withTimeout(2 * limitMs, ask()))),
     );
     isOver = true;
     if (answer === undefined) throw late();

@@ -49,7 +49,7 @@ function reasonOf(error: unknown, path: string): string {
   if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'ENOENT') {
-    const clear = keyInClear(basename(path));
+    const clear = plaintextKeyKind(basename(path));
     if (clear !== undefined) return `the path of the keystore is ${clear}; it has to be that of a file`;
     return `there is no keystore at ${path}; make one with \`npm run isolayer -- keystore new ${path}\``;
   }
@@ -67,7 +67,7 @@ const FORMS: readonly [form: RegExp, name: string][] = [
 ];
 
 /** The kind of key that a text is; undefined when it may be something else. Shows nothing of the text. */
-export function keyInClear(text: string): string | undefined {
+export function plaintextKeyKind(text: string): string | undefined {
   const bare = text.trim().replace(/^(["'])(.*)\1$/s, '$2');
   return FORMS.find(([form]) => form.test(bare))?.[1];
 }
@@ -244,7 +244,7 @@ function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
 }
 
 function parseKeystore(text: string): z.output<typeof keystoreSchema> {
-  const clear = keyInClear(text);
+  const clear = plaintextKeyKind(text);
   if (clear !== undefined) throw new KeystoreError('clear', `it is ${clear}`);
   let value: unknown;
   try {

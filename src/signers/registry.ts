@@ -29,7 +29,7 @@ export function createSignerKinds(): SignerKinds {
 }
 
 /** A signer as the configuration declares it. */
-export interface SignerEntry {
+export interface SignerDeclaration {
   id: string;
   type: string;
   config: unknown;
@@ -39,7 +39,7 @@ export interface SignerEntry {
  * Opens a declared signer. Nothing here keeps the configuration: it may have a key in it.
  * @throws AppError `SIGNER_UNUSABLE` that names the signer and the cause, and shows no secret
  */
-export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: KindTools): Promise<Signer> {
+export async function openSigner(kinds: SignerKinds, entry: SignerDeclaration, tools: KindTools): Promise<Signer> {
   const { id, type } = entry;
   const kind = kinds.get(type);
   if (kind === undefined) {
@@ -86,7 +86,7 @@ export interface KeyRing {
  */
 export async function openKeyRing(
   kinds: SignerKinds,
-  entries: readonly SignerEntry[],
+  entries: readonly SignerDeclaration[],
   tools: SignerTools,
 ): Promise<KeyRing> {
   const attempts = await Promise.allSettled(

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
  * libsecp256k1 as machine code, where the package has it for this system. Otherwise as WebAssembly, which is slower and
  * runs everywhere.
  */
-const curve: Secp256k1 = nativeCurve() ?? wasmCurve();
+const curve: Secp256k1 = loadNativeSecp256k1() ?? loadWasmSecp256k1();
 
 /** Whether 32 bytes are a private key: a scalar from 1 to the group order less one. */
 export function isSecp256k1Scalar(key: Uint8Array): boolean {
@@ -94,7 +94,7 @@ interface Binding {
 }
 
 /** libsecp256k1 as machine code; undefined on a system for which the package has none. */
-export function nativeCurve(): Secp256k1 | undefined {
+export function loadNativeSecp256k1(): Secp256k1 | undefined {
   const binding = load();
   if (binding === undefined) return undefined;
   // Blinds signing, so that its time and its use of the processor show nothing of the key.
@@ -133,7 +133,7 @@ function unlessRefused(point: () => Uint8Array): Uint8Array | undefined {
 }
 
 /** libsecp256k1 as WebAssembly. It is loaded only on demand, because few systems need it. */
-export function wasmCurve(): Secp256k1 {
+export function loadWasmSecp256k1(): Secp256k1 {
   const wasm = require('tiny-secp256k1') as typeof TinySecp256k1;
   return {
     isScalar: (key) => wasm.isPrivate(key),

@@ -16,7 +16,7 @@ export const secretSchema = z.object({
 });
 
 /** The value of a variable that a signer kind reads by itself; undefined when it is not set. */
-export function variableIn(secrets: SecretResolver, name: string): string | undefined {
+export function readVariable(secrets: SecretResolver, name: string): string | undefined {
   try {
     return secrets({ type: 'env', value: name });
   } catch {

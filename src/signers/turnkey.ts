@@ -2,7 +2,7 @@ import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { createRemoteSigner } from './remote/remote-signer.ts';
-import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
+import { createServiceClient, REMOTE_LIMIT_MS, readTextAtPath, serviceUrlSchema } from './remote/service-client.ts';
 import { publicKeyOfPoint } from './remote/signature.ts';
 import { type Curve, type SignerKind, secretSchema } from './signer.ts';
 
@@ -51,7 +51,7 @@ export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
   configSchema,
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
-    const client = createServiceClient('Turnkey', (body) => textAt(body, ['message']), tools);
+    const client = createServiceClient('Turnkey', (body) => readTextAtPath(body, ['message']), tools);
     const stamped = stamper(config.api_public_key, tools.secrets(config.api_private_key));
     const base = (config.endpoint ?? API).replace(/\/+$/, '');
     const { organization_id: organizationId, private_key_id: signWith } = config;

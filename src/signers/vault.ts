@@ -4,9 +4,9 @@ import { createRemoteSigner } from './remote/remote-signer.ts';
 import {
   createServiceClient,
   REMOTE_LIMIT_MS,
+  readTextAtPath,
   ServiceRefusal,
   serviceUrlSchema,
-  textAt,
 } from './remote/service-client.ts';
 import { type Signer, type SignerKind, type SignerTools, secretSchema } from './signer.ts';
 
@@ -57,7 +57,7 @@ const BEHIND = [412, 307];
 export function createVaultSession({ address, ...config }: VaultConfig, tools: SignerTools): VaultSession {
   const roleId = tools.secrets(config.role_id);
   const secretId = tools.secrets(config.secret_id);
-  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), tools, BEHIND);
+  const client = createServiceClient('Vault', (body) => readTextAtPath(body, ['errors', 0]), tools, BEHIND);
   const base = address.replace(/\/+$/, '');
   const common: Record<string, string> =
     config.namespace === null || config.namespace === undefined ? {} : { 'x-vault-namespace': config.namespace };

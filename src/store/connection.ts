@@ -40,7 +40,7 @@ type Bindable = string | number | null;
  * into 2^53.
  * @throws TypeError
  */
-export function bindable(value: unknown): Bindable {
+export function assertBindable(value: unknown): Bindable {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   const what = typeof value === 'number' ? String(value) : Object.prototype.toString.call(value);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Mark, Release } from '../domain/history.ts';
-import { jsonText, sequence as sequenceColumn, timestamp } from '../domain/record.ts';
+import type { InstanceMark, UnsignedRelease } from '../domain/history.ts';
+import { jsonText, accountSequenceColumn as sequenceColumn, timestampColumn } from '../domain/record.ts';
 import type { Connection } from './connection.ts';
-import type { Reader, Writer } from './store.ts';
-import { readRecord } from './tables/stored-record.ts';
+import type { StoreReader, StoreWriter } from './store.ts';
+import { parseRow } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
 const MARK = 'mark:';
@@ -11,14 +11,14 @@ const RELEASE = 'release';
 const RESTORED = 'restored:';
 
 const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
-const releaseSchema: z.ZodType<Release> = jsonText(
-  z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestamp.schema.nullable() }),
+const releaseSchema: z.ZodType<UnsignedRelease> = jsonText(
+  z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestampColumn.schema.nullable() }),
 );
 const restoredSchema = jsonText(z.strictObject({ from: sequenceColumn.schema.nullable() }));
-const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestamp.schema }));
+const markSchema: z.ZodType<InstanceMark> = jsonText(z.strictObject({ count: z.int(), at: timestampColumn.schema }));
 
 /** Reads of the database's past in the table `meta`. */
-export function historyReads({ db }: Connection): Pick<Reader, 'history' | 'restoredFrom'> {
+export function historyReads({ db }: Connection): Pick<StoreReader, 'history' | 'restoredFrom'> {
   return {
     async history() {
       const rows = await db
@@ -28,19 +28,19 @@ export function historyReads({ db }: Connection): Pick<Reader, 'history' | 'rest
         .execute();
       const told = rows.find(({ key }) => key === HISTORY);
       const released = rows.find(({ key }) => key === RELEASE);
-      const release = released === undefined ? null : readRecord(releaseSchema, 'meta', RELEASE, released.value);
+      const release = released === undefined ? null : parseRow(releaseSchema, 'meta', RELEASE, released.value);
       const marks = rows
         .filter(({ key }) => key.startsWith(MARK))
-        .map(({ key, value }) => [key.slice(MARK.length), readRecord(markSchema, 'meta', key, value)] as const);
+        .map(({ key, value }) => [key.slice(MARK.length), parseRow(markSchema, 'meta', key, value)] as const);
       const { epochs, place } =
-        told === undefined ? { epochs: [], place: null } : readRecord(historySchema, 'meta', HISTORY, told.value);
+        told === undefined ? { epochs: [], place: null } : parseRow(historySchema, 'meta', HISTORY, told.value);
       return { epochs, place, marks: new Map(marks), release };
     },
 
     async restoredFrom(lane) {
       const key = RESTORED + lane;
       const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
-      return row === undefined ? undefined : readRecord(restoredSchema, 'meta', key, row.value).from;
+      return row === undefined ? undefined : parseRow(restoredSchema, 'meta', key, row.value).from;
     },
   };
 }
@@ -48,7 +48,7 @@ export function historyReads({ db }: Connection): Pick<Reader, 'history' | 'rest
 /** Writes of the database's past. */
 export function historyWrites({
   db,
-}: Connection): Pick<Writer, 'putHistory' | 'putMark' | 'putRelease' | 'putRestoredFrom'> {
+}: Connection): Pick<StoreWriter, 'putHistory' | 'putMark' | 'putRelease' | 'putRestoredFrom'> {
   const put = async (key: string, value: string) => {
     await db
       .insertInto('meta')

@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely';
-import { bindable, type Connection } from './connection.ts';
+import { assertBindable, type Connection } from './connection.ts';
 
 /** The type of a value that replaces a mark. Both databases store such values unchanged. */
 type Parameter = string | number;
@@ -14,7 +14,7 @@ interface Plan<Row> {
  * Makes a query that is built and compiled at its first use, and afterwards only bound. Building a query takes longer
  * than SQLite takes to answer it. `build` gets marks, which it may only pass on as values of its query.
  */
-export function prepared<Parameters extends readonly Parameter[], Row>(
+export function preparedQuery<Parameters extends readonly Parameter[], Row>(
   connection: Pick<Connection, 'run'>,
   build: (...marks: Parameters) => Compilable<Row>,
 ): (...values: Parameters) => Promise<Row[]> {
@@ -33,7 +33,7 @@ const MAX_LIST = 1024;
  * The same for a query with a list of values. A list is filled up to a power of two with its first value, so that few
  * queries are compiled. A long list takes several queries, and an empty one takes none.
  */
-export function preparedList<Row>(
+export function preparedListQuery<Row>(
   connection: Pick<Connection, 'run'>,
   build: (marks: string[]) => Compilable<Row>,
 ): (values: readonly string[]) => Promise<Row[]> {
@@ -80,7 +80,7 @@ export function preparedWrite<Columns extends object, Parameters extends readonl
 
 function bound<Row>({ query, argumentOf }: Plan<Row>, values: readonly unknown[]): CompiledQuery<Row> {
   const parameters = argumentOf.map((argument, at) =>
-    argument === undefined ? query.parameters[at] : bindable(values[argument]),
+    argument === undefined ? query.parameters[at] : assertBindable(values[argument]),
   );
   return { ...query, parameters };
 }

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { historyReads, historyWrites } from './history.ts';
-import type { Reader, Writer } from './store.ts';
+import type { StoreReader, StoreWriter } from './store.ts';
 import { attemptReads, attemptWrites } from './tables/attempts.ts';
 import { chainIdentityReads, chainIdentityWrites } from './tables/chain-identities.ts';
 import { decisionReads, decisionWrites } from './tables/decisions.ts';
@@ -26,7 +26,7 @@ import { transactionEventReads, transactionEventWrites } from './tables/transact
 import { transactionReads, transactionWrites } from './tables/transactions.ts';
 
 /** The reading half of the store over one connection. */
-export function createReader(connection: Connection): Reader {
+export function createStoreReader(connection: Connection): StoreReader {
   return {
     ...relayerReads(connection),
     ...balanceReads(connection),
@@ -53,9 +53,9 @@ export function createReader(connection: Connection): Reader {
 }
 
 /** Both halves over a connection that is inside a transaction. */
-export function createWriter(connection: Connection): Writer {
+export function createStoreWriter(connection: Connection): StoreWriter {
   return {
-    ...createReader(connection),
+    ...createStoreReader(connection),
     ...relayerWrites(connection),
     ...balanceWrites(connection),
     ...transactionWrites(connection),

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { assertKnownSteps } from './migrations/migrate.ts';
 import { migrations } from './migrations/migrations.ts';
-import { isBusy } from './sqlite/lock.ts';
+import { isSqliteBusy } from './sqlite/lock.ts';
 
 export interface RestoreOptions<T> {
   /** The backup, which is only read. */
@@ -101,7 +101,7 @@ function setAside(target: string, keepAs: string): void {
     // Puts everything into one file. SQLite allows this only to the sole user of the database.
     old.exec('pragma journal_mode = delete');
   } catch (cause) {
-    if (isBusy(cause)) throw new Error(`Another process has ${target} open; it must be closed first`, { cause });
+    if (isSqliteBusy(cause)) throw new Error(`Another process has ${target} open; it must be closed first`, { cause });
     // The database is damaged, which may be why a backup is restored. Saves the side files before closing deletes them.
     for (const side of ['-wal', '-shm']) if (existsSync(target + side)) renameSync(target + side, keepAs + side);
   } finally {

@@ -108,7 +108,7 @@ const CHECK_TEXT = 'isolayer';
  * Checks that one of the keys sealed this database, by a value that is sealed at its first start.
  * @throws when no key opens the value: the service would otherwise mix secrets under two keys
  */
-export async function checkSeal(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+export async function checkSealingKeys(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   const stored = await db.selectFrom('meta').select('value').where('key', '=', CHECK_PLACE.row).executeTakeFirst();
   if (stored !== undefined) {
     try {

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
+import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
 import type { Relayer, RelayerBalance, RelayerFilter } from '../domain/relayer/relayer.ts';
 import type { ApiKey } from '../domain/settings/api-key.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
@@ -54,7 +54,7 @@ export interface SettingsReader {
   /** Rises with each change of settings; 0 before the first. */
   latestChange(): Promise<number>;
   /** Audit records, newest first. Many older records do not slow the query. */
-  auditRecords(part: PartRequest, filter: AuditFilter): Promise<Part<AuditRecord>>;
+  auditRecords(part: ListPartRequest, filter: AuditFilter): Promise<ListPart<AuditRecord>>;
 }
 
 /** Writes of the same. */

@@ -1,25 +1,31 @@
-import type { History, Mark, Release } from '../domain/history.ts';
-import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
+import type { InstanceMark, StoreHistory, UnsignedRelease } from '../domain/history.ts';
+import type {
+  IdempotencyClaim,
+  KeyedEffect,
+  KeyedEffectName,
+  KeyedRequest,
+  StoredAnswer,
+} from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Page, PageRequest, Part, PartRequest } from '../domain/page.ts';
+import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
-import type { Intent, IntentRecord } from '../domain/transaction/intent.ts';
-import type { Reservation, Shortage, Spent } from '../domain/transaction/spending.ts';
+import type { Intent, IntentOutcome } from '../domain/transaction/intent.ts';
+import type { ActualSpend, BudgetShortage, Reservation } from '../domain/transaction/spending.ts';
 import type { Timestamp, Transaction, TransactionChange } from '../domain/transaction/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type {
-  Delivery,
   DeliveryFilter,
+  ListedWebhookDelivery,
   NewWebhookEvent,
+  WebhookDeliveryResult,
   WebhookEvent,
-  WebhookReport,
 } from '../domain/webhook-event.ts';
-import type { Buckets, Hints, Instances } from './instances.ts';
+import type { Hints, Instances, SharedTokenBuckets } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
 import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
@@ -29,7 +35,7 @@ import type { SettingsReader, SettingsWriter } from './settings-store.ts';
  */
 export interface Store {
   /** Reads committed data. */
-  readonly read: Reader;
+  readonly read: StoreReader;
   /**
    * Runs the body in one transaction, alone or with other bodies, as if nobody else wrote during it. Resolves once its
    * writes are on disk. If the body throws, its own writes are undone, and no others.
@@ -40,15 +46,15 @@ export interface Store {
    * @throws AppError `UNAVAILABLE` when the database cannot be written. After a lost connection to PostgreSQL, or a
    * failed disk under SQLite, the commit may or may not have been kept
    */
-  write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
+  write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /**
    * Like `write`, while the lease is held: no other instance can take the lease before the commit.
    * @throws LeaseLost when the lease is no longer held
    */
-  writeUnder<T>(lease: Lease, body: (writer: Writer) => Promise<T>): Promise<T>;
+  writeUnder<T>(lease: Lease, body: (writer: StoreWriter) => Promise<T>): Promise<T>;
   readonly leases: Leases;
   /** Rate limits over all instances; null where one process has the store to itself. */
-  readonly buckets: Buckets | null;
+  readonly buckets: SharedTokenBuckets | null;
   /** The instances that share this store; null where one process has the store to itself. */
   readonly instances: Instances | null;
   /** Hints between the instances that share this store. */
@@ -65,7 +71,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export interface Reader extends SettingsReader {
+export interface StoreReader extends SettingsReader {
   /** Finds a transaction by its id under its own relayer only, while that relayer exists. */
   transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
   /** Newest first, ties by id. For a status that is not final, transactions that are being canceled are left out. */
@@ -107,7 +113,7 @@ export interface Reader extends SettingsReader {
   /** How many intents wait to be carried out, in all lanes. */
   waitingIntents(): Promise<number>;
   /** The latest intents of a transaction, at most `limit`, the oldest first. */
-  intentRecords(transactionId: string, limit: number): Promise<IntentRecord[]>;
+  intentRecords(transactionId: string, limit: number): Promise<IntentOutcome[]>;
   /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
   dueLanes(now: Timestamp): Promise<string[]>;
   /** A transaction of a lane, under any relayer. */
@@ -147,9 +153,16 @@ export interface Reader extends SettingsReader {
   /** Number of events that have not ended. */
   waitingEvents(): Promise<number>;
   /** Deliveries, newest first. A notification's long history does not slow the query. */
-  deliveries(notificationId: string, part: PartRequest, filter: DeliveryFilter): Promise<Part<Delivery>>;
+  deliveries(
+    notificationId: string,
+    part: ListPartRequest,
+    filter: DeliveryFilter,
+  ): Promise<ListPart<ListedWebhookDelivery>>;
   /** One delivery, with the exact text that is signed and sent. */
-  delivery(notificationId: string, id: string): Promise<(Delivery & Pick<WebhookEvent, 'body'>) | undefined>;
+  delivery(
+    notificationId: string,
+    id: string,
+  ): Promise<(ListedWebhookDelivery & Pick<WebhookEvent, 'body'>) | undefined>;
 
   /** The JSON text of a plugin's value; undefined for an expired value. */
   kvGet(pluginId: string, key: string): Promise<string | undefined>;
@@ -159,9 +172,9 @@ export interface Reader extends SettingsReader {
   kvUsage(pluginId: string): Promise<KvUsage>;
 
   /** The stored record of an effect. */
-  effect(effect: Effect): Promise<StoredEffect | undefined>;
+  effect(effect: KeyedEffect): Promise<StoredEffect | undefined>;
   /** The names of a keyed request's effects that happened, may have happened, or were refused. */
-  effectNames(claimId: string): Promise<EffectName[]>;
+  effectNames(claimId: string): Promise<KeyedEffectName[]>;
 
   /** The given transactions that count against a plugin's budget. */
   budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
@@ -169,17 +182,17 @@ export interface Reader extends SettingsReader {
    * The amount that counts against a plugin's budget for a relayer now: transactions under way, and those that ended
    * within the last hour.
    */
-  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
+  spentLastHour(pluginId: string, relayerId: string): Promise<ActualSpend>;
   /** When ended transactions free this amount. Null when they are too small for it, or when it takes very long. */
   freeFrom(
     budget: Pick<Reservation, 'pluginId' | 'relayerId'>,
-    part: keyof Spent,
+    part: keyof ActualSpend,
     needed: bigint,
   ): Promise<Timestamp | null>;
 
   /** The database's record of its own past. */
-  history(): Promise<History>;
-  /** What {@link Writer.putRestoredFrom} stored for a lane; undefined: nothing. */
+  history(): Promise<StoreHistory>;
+  /** What {@link StoreWriter.putRestoredFrom} stored for a lane; undefined: nothing. */
   restoredFrom(lane: string): Promise<bigint | null | undefined>;
 }
 
@@ -202,7 +215,7 @@ interface OpenCount {
   oldestAt: Timestamp;
 }
 
-export interface Writer extends Reader, SettingsWriter {
+export interface StoreWriter extends StoreReader, SettingsWriter {
   insertTransaction(transaction: Transaction): Promise<void>;
   /**
    * Changes a transaction, if it still has the status that the caller saw.
@@ -245,7 +258,7 @@ export interface Writer extends Reader, SettingsWriter {
   insertEvent(event: NewWebhookEvent): Promise<void>;
   /**
    * Begins the delivery of due events, longest due first and at most `limit`. Of each subject it takes only the
-   * earliest event that has not ended. The events become due again after `forMs`, unless {@link Writer.settleEvent}
+   * earliest event that has not ended. The events become due again after `forMs`, unless {@link StoreWriter.settleEvent}
    * comes before.
    */
   claimEvents(notificationId: string, limit: number, forMs: number): Promise<WebhookEvent[]>;
@@ -254,7 +267,7 @@ export interface Writer extends Reader, SettingsWriter {
    * has ended.
    * @returns false when the delivery was begun anew, or the event has ended: nothing was changed
    */
-  settleEvent(event: WebhookEvent, report: WebhookReport): Promise<boolean>;
+  settleEvent(event: WebhookEvent, report: WebhookDeliveryResult): Promise<boolean>;
   /** Makes events due now that become due within the given time. For a start, when no delivery can be under way. */
   resumeEvents(withinMs: number): Promise<void>;
   /** Makes an event due now, even if it has ended. Its earlier tries no longer count. */
@@ -301,9 +314,9 @@ export interface Writer extends Reader, SettingsWriter {
   kvLostLock(pluginId: string, locks: readonly KvLock[]): Promise<KvLock | undefined>;
 
   /** Begins a run of a keyed request, unless a run is under way or the request was answered. */
-  claimKey(request: KeyedRequest, claimant: Claimant): Promise<KeyState>;
+  claimKey(request: KeyedRequest, claimant: KeyClaimant): Promise<KeyClaimResult>;
   /** Restarts the time of these claims. Skips claims that another run has taken. */
-  renewClaims(claims: readonly Claim[], forMs: number): Promise<void>;
+  renewClaims(claims: readonly IdempotencyClaim[], forMs: number): Promise<void>;
   /**
    * Ends a run with the answer that every repeat gets from now on. With `onlyAfterEffects`, only if the run had an
    * effect. A scope keeps large answers up to `quotaBytes`; the oldest are deleted first, and their repeats get only
@@ -311,26 +324,26 @@ export interface Writer extends Reader, SettingsWriter {
    * @returns false when no answer was kept, also because another run has taken the claim
    */
   keepAnswer(
-    claim: Claim,
-    answer: KeptAnswer,
+    claim: IdempotencyClaim,
+    answer: StoredAnswer,
     when: { onlyAfterEffects: boolean; quotaBytes?: number },
   ): Promise<boolean>;
   /**
    * Ends a run without an answer, so that the next repeat runs. Deletes the key if none of its runs had a lasting
    * effect.
    */
-  leaveKey(claim: Claim): Promise<void>;
+  leaveKey(claim: IdempotencyClaim): Promise<void>;
   /**
    * Notes an effect: in the commit in which it happens, or without an outcome before it happens, or as refused. The
    * transaction that it names is kept as long as the key.
    * @throws DuplicateRecord; AppError `IDEMPOTENCY_RUNNING` when another run has taken the claim, or the claim was left
    * and forgotten
    */
-  insertEffect(effect: Effect, note: EffectNote): Promise<void>;
+  insertEffect(effect: KeyedEffect, note: EffectNote): Promise<void>;
   /** Deletes an effect that was begun and did not happen. */
-  forgetEffect(effect: Effect): Promise<void>;
+  forgetEffect(effect: KeyedEffect): Promise<void>;
   /** Notes the result of an effect that was begun. */
-  settleEffect(effect: Effect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
+  settleEffect(effect: KeyedEffect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
   /**
    * Deletes keys that were first used before the given moment, with their effects, oldest first and at most `limit`.
    * Resolves with their number. Keeps keys that are running or name a transaction that is not final.
@@ -342,16 +355,16 @@ export interface Writer extends Reader, SettingsWriter {
    * an hour after it has ended.
    * @returns what the budget lacks; nothing is reserved then
    */
-  reserveSpending(reservation: Reservation): Promise<Shortage | undefined>;
+  reserveSpending(reservation: Reservation): Promise<BudgetShortage | undefined>;
   /**
    * Raises a transaction's reservation to the amounts that its next version can take, before that version is signed.
    * Skips a transaction that no budget counts. Only the fee must stay within its limit, and not even the fee with
    * `mayExceed`.
    * @returns what the budget lacks; nothing is raised then
    */
-  raiseSpending(ask: SpendingRaise): Promise<(Shortage & { pluginId: string }) | undefined>;
+  raiseSpending(ask: SpendingRaise): Promise<(BudgetShortage & { pluginId: string }) | undefined>;
   /** Notes what ended transactions took, in the commit in which they end. Skips transactions that no budget counts. */
-  settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
+  settleSpending(ended: readonly (ActualSpend & { transactionId: string })[]): Promise<void>;
   /** Adds at most `limit` ended transactions to the sums of a budget. Resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
 
@@ -361,11 +374,11 @@ export interface Writer extends Reader, SettingsWriter {
    */
   pruneAudit(before: Timestamp, limit: number): Promise<number>;
 
-  putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
+  putHistory(history: Pick<StoreHistory, 'epochs' | 'place'>): Promise<void>;
   /** Stores the mark of the instance with this data folder. */
-  putMark(folder: string, mark: Mark): Promise<void>;
+  putMark(folder: string, mark: InstanceMark): Promise<void>;
   /** Stores what an operator has released; null: nothing. */
-  putRelease(release: Release | null): Promise<void>;
+  putRelease(release: UnsignedRelease | null): Promise<void>;
   /**
    * Stores the sequence that a lane's store led to when transactions of it were found that have to be compared with the
    * chain; null where it led to none. Undefined removes it: nothing has to be compared any more.
@@ -374,7 +387,7 @@ export interface Writer extends Reader, SettingsWriter {
 }
 
 /** The amounts that the next version of a transaction can take. */
-export interface SpendingRaise extends Spent {
+export interface SpendingRaise extends ActualSpend {
   transactionId: string;
   mayExceed: boolean;
 }
@@ -403,7 +416,7 @@ interface EffectNote {
 }
 
 /** The instance that asks to run a keyed request. */
-export interface Claimant {
+export interface KeyClaimant {
   /** Id for the claim, if the key is new. */
   id: string;
   /** Identifies the instance, with a new value at each start. */
@@ -415,8 +428,8 @@ export interface Claimant {
 }
 
 /** The answer to a request to run a keyed request. */
-export type KeyState =
-  | { kind: 'claimed'; claim: Claim }
+export type KeyClaimResult =
+  | { kind: 'claimed'; claim: IdempotencyClaim }
   | { kind: 'running' }
-  | { kind: 'answered'; answer: KeptAnswer }
+  | { kind: 'answered'; answer: StoredAnswer }
   | { kind: 'other-request' };

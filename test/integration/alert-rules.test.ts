@@ -3,8 +3,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Death, END_CODES } from '../../sandbox/protocol.ts';
-import type { WriteOutcome } from '../../src/app/metrics.ts';
+import { type ChildDeath, END_CODES } from '../../sandbox/protocol.ts';
+import type { StoreWriteOutcome } from '../../src/app/metrics.ts';
 import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
 import { decisionKindSchema } from '../../src/domain/transaction/decision.ts';
 import { FINAL_STATUSES, transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
@@ -34,10 +34,10 @@ const VALUES: Record<string, readonly string[]> = {
   'isolayer_transaction_decisions_total kind': decisionKindSchema.options,
   'isolayer_rpc_endpoints state': ENDPOINT_STATES,
   'isolayer_rpc_call_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
-  'isolayer_store_write_duration_seconds_count outcome': ['failed'] satisfies WriteOutcome[],
+  'isolayer_store_write_duration_seconds_count outcome': ['failed'] satisfies StoreWriteOutcome[],
   'isolayer_signer_request_duration_seconds_count outcome': ['failed'],
   'isolayer_webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
-  'isolayer_plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
+  'isolayer_plugin_process_ends_total cause': ['start'] satisfies ChildDeath['cause'][],
   'isolayer_plugin_process_ends_total plugin_id': [''],
   'isolayer_plugin_call_outcomes_total outcome': Object.keys(END_CODES),
 };

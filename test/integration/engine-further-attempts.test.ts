@@ -4,8 +4,8 @@
  */
 
 import t from 'tap';
-import { type Anchor, conflicts } from '../../src/domain/transaction/anchor.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import { type Anchor, anchorsConflict } from '../../src/domain/transaction/anchor.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
 import { EngineWorld } from '../support/engine-world.ts';
 import { blockhashWorlds } from '../support/model/blockhash-world.ts';
 import { drawHistories, liveThrough } from '../support/model/histories.ts';
@@ -43,8 +43,8 @@ t.test('nothing is stored that could execute besides a living attempt', async (t
       if (one.kind !== 'sign') continue;
       const about = { transactionId, ordinal: stored.length + 1, lane, anchor: one.anchor, purpose: 'bump' } as const;
       const bytes = `${transactionId} ${index}`;
-      const attempt = { ...about, request, fields: {}, raw: bytes, hash: bytes, createdAt: 0, ...NEW_ATTEMPT };
-      const mayBe = stored.every(({ deadAt, anchor }) => deadAt !== null || conflicts(anchor, one.anchor));
+      const attempt = { ...about, request, fields: {}, raw: bytes, hash: bytes, createdAt: 0, ...UNACCEPTED_ATTEMPT };
+      const mayBe = stored.every(({ deadAt, anchor }) => deadAt !== null || anchorsConflict(anchor, one.anchor));
       const isStored = await ledger.record([{ transaction, set: {}, attempt }]).catch(() => false);
       if (isStored !== mayBe) return false;
       if (isStored) stored.push({ ...attempt });

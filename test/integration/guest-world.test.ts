@@ -5,7 +5,7 @@
  */
 import { stop } from 'esbuild';
 import t from 'tap';
-import type { Outcome } from '../../sandbox/protocol.ts';
+import type { CallOutcome } from '../../sandbox/protocol.ts';
 import { bundle, GuestWorld } from '../support/guest-isolate.ts';
 
 const world = await GuestWorld.open();
@@ -15,7 +15,7 @@ t.teardown(stop);
 const handler = (body: string, before = '') =>
   `${before}\nvar __isolayer_plugin__ = { handler: async (context) => { ${body} } };`;
 
-function returned(outcome: Outcome | undefined): unknown {
+function returned(outcome: CallOutcome | undefined): unknown {
   if (outcome?.kind !== 'returned') throw new Error(`did not return: ${JSON.stringify(outcome)}`);
   return JSON.parse(outcome.json);
 }

@@ -6,13 +6,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';
-import { outsideCalls } from '../../sandbox/process/bridge.ts';
+import { hostFunctionOutsideCalls } from '../../sandbox/process/bridge.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 import { contextText, guestRuntime, plugin } from '../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());
-const outside = outsideCalls();
+const outside = hostFunctionOutsideCalls();
 const SLICE_MS = 60_000;
 const PEM = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BUNDLE_BYTES } from '../../sandbox/host/compiler/build-job.ts';
+import { MAX_BUNDLE_BYTES } from '../../sandbox/host/compiler/build-job.ts';
 import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
@@ -10,17 +10,17 @@ import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
-import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
+import { pluginEntrySchema, relayerGrantSchema, SPENDING_CAVEATS } from '../../src/domain/plugin.ts';
 import { pluginSchema } from '../../src/http/routes/plugins.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
+import { readPluginGrants } from '../../src/plugin-host/capabilities/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-failure.ts';
-import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/catalog.ts';
+import { MAX_BUNDLES_BYTES } from '../../src/plugin-host/catalog/catalog.ts';
 import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
-import { KEPT_BYTES } from '../../src/services/fetch.ts';
-import { Findings } from '../../src/settings/problems.ts';
+import { MAX_RECORDED_BODY_BYTES } from '../../src/services/fetch.ts';
+import { ConfigurationFindings } from '../../src/settings/problems.ts';
 import { checkCaveats } from '../../src/settings/references.ts';
-import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/tables/kept-bytes.ts';
+import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/kept-bytes.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');
@@ -35,11 +35,11 @@ const rows = (title: string) =>
 
 t.test('the example is an entry whose limits hold', (t) => {
   const entry = pluginEntrySchema.parse(example);
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const families = new Map([['sepolia-2', createEvmChain(systemClock)]]);
   checkCaveats(example, { file: 'docs', path: 'plugins[0]' }, families, findings);
   t.strictSame(findings.problems, []);
-  const grants = grantsOf(entry);
+  const grants = readPluginGrants(entry);
   t.equal(grants.spender('sepolia-1'), undefined);
   t.match(grants.spender('sepolia-2')?.caveats, { valuePerHour: 10n ** 16n, feePerHour: 5n * 10n ** 15n });
   t.match(grants.refusal({ relayer: 'sepolia-2', right: 'rpc', acts: true }), 'may not ask a node to act');
@@ -49,7 +49,7 @@ t.test('the example is an entry whose limits hold', (t) => {
 t.test('the tables name every limit, every method and every code, with their details', (t) => {
   t.strictSame(
     rows('Relayers').map(([name]) => name),
-    [...CAVEATS],
+    [...SPENDING_CAVEATS],
   );
   const methods = /`read` \([^]*?and `rpc`/.exec(guide)?.[0] ?? '';
   for (const method of relayerGrantSchema.options) t.match(methods, `\`${method}\``);
@@ -75,8 +75,11 @@ t.test('the tables name every limit, every method and every code, with their det
 t.test('what is said of repeats has the figures that hold', (t) => {
   const text = section('Repeats').replaceAll('\n', ' ');
   t.match(text, `when ${SILENCE_MS / 1000} s pass`);
-  t.match(text, `of more than ${KEPT_BYTES / 1024} KiB, which is not stored`);
-  t.match(text, `more than ${COUNTED_BEYOND_BYTES / 1024} KiB each API key has ${QUOTA_BYTES / 1_048_576} MiB kept`);
+  t.match(text, `of more than ${MAX_RECORDED_BODY_BYTES / 1024} KiB, which is not stored`);
+  t.match(
+    text,
+    `more than ${COUNTED_BEYOND_BYTES / 1024} KiB each API key has ${KEPT_BYTES_QUOTA / 1_048_576} MiB kept`,
+  );
   t.match(text, `remembered for ${IDEMPOTENCY_KEEP_MS / 3_600_000} hours`);
   for (const [, code] of text.matchAll(/409 `(\w+)`/g)) t.equal(ERRORS[code as ErrorCode].status, 409);
   t.end();
@@ -178,7 +181,7 @@ t.test('what is shown of a plugin, and what is measured', (t) => {
 });
 
 t.test('the sizes of bundles are as they are said to be', (t) => {
-  const [one, all] = [BUNDLE_BYTES, BUNDLES_BYTES].map((bytes) => bytes / 1_048_576);
+  const [one, all] = [MAX_BUNDLE_BYTES, MAX_BUNDLES_BYTES].map((bytes) => bytes / 1_048_576);
   const words = section('From edit to edit').replaceAll(/\s+/g, ' ');
   t.match(words, `at most ${one} MiB, those of all plugins together ${all} MiB`);
   t.end();

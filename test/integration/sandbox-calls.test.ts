@@ -3,7 +3,7 @@
  * nothing of one call reaches the next.
  */
 import t, { type Test } from 'tap';
-import type { Json, Outcome } from '../../sandbox/protocol.ts';
+import type { CallOutcome, Json } from '../../sandbox/protocol.ts';
 import { guestRuntime, plugin, TestSandbox, version } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();
@@ -33,7 +33,7 @@ async function served(body: string, more: Parameters<typeof plugin>[1] = {}) {
 const PATIENT = { slice_ms: 10_000, cpu_ms: 20_000 };
 
 /** The value that a call returned. */
-function returned(outcome: Outcome): unknown {
+function returned(outcome: CallOutcome): unknown {
   return outcome.kind === 'returned' ? JSON.parse(outcome.json) : outcome;
 }
 

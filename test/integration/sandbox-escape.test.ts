@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
-import { type Launcher, launch, nodeArguments, start } from '../../sandbox/driver/launch.ts';
+import { type ChildLauncher, launch, nodeArguments, start } from '../../sandbox/driver/launch.ts';
 import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, sandboxProgram, TestSandbox } from '../support/sandbox.ts';
@@ -25,9 +25,9 @@ function loadedAddon(): string {
 const full = await probeLauncher(process.platform, nativeAddon());
 const hostile = await hostileProgram();
 /** Only Node's own restrictions, as on a system without others. */
-const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
+const bare: ChildLauncher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
 
-async function openHostile(t: Test, launcher: Launcher): Promise<TestSandbox> {
+async function openHostile(t: Test, launcher: ChildLauncher): Promise<TestSandbox> {
   const sandbox = new TestSandbox('', () => launch(launcher, hostile), launcher);
   t.teardown(() => sandbox.close());
   await sandbox.message('ready');

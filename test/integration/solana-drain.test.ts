@@ -6,11 +6,11 @@ import { createAssociatedTokenAccountIdempotentInstruction, createCloseAccountIn
 import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
-import { dialect } from '../../src/chains/solana/dialect.ts';
-import { lossFault } from '../../src/chains/solana/guard/fee-payer.ts';
+import { rpcDialect } from '../../src/chains/solana/dialect.ts';
+import { simulatedLossFault } from '../../src/chains/solana/guard/fee-payer.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
-import { simulate } from '../../src/chains/solana/provider.ts';
+import { simulateTransaction } from '../../src/chains/solana/provider.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { openRpc } from '../support/evm.ts';
 import { fc, runsOf } from '../support/properties.ts';
@@ -73,7 +73,7 @@ t.test('every signing path refuses every place in which a relayer could lose', a
 });
 
 t.test('a trial shows what programs take among themselves', async (t) => {
-  const rpc = openRpc([svm.url], undefined, dialect);
+  const rpc = openRpc([svm.url], undefined, rpcDialect);
   t.teardown(() => rpc.close());
   const payer = await funded();
   const usd = await makeToken(scene);
@@ -82,9 +82,9 @@ t.test('a trial shows what programs take among themselves', async (t) => {
     const trial = (await scene.signed([payer], instruction)).toString('base64');
     const bound = { payer: payer.publicKey.toBase58(), trial, replacesBlockhash: false, most };
     return rpc.onOne(async (read) => {
-      const tried = await simulate(read, trial, { replacesBlockhash: false, after: [bound.payer] });
+      const tried = await simulateTransaction(read, trial, { replacesBlockhash: false, after: [bound.payer] });
       t.equal(tried.error, null);
-      return lossFault(read, tried, BigInt(await connection.getBalance(payer.publicKey)), bound);
+      return simulatedLossFault(read, tried, BigInt(await connection.getBalance(payer.publicKey)), bound);
     });
   };
   const owner = anyone();

@@ -7,10 +7,10 @@ import { createChains } from '../../src/chains/registry.ts';
 import { policySchema, readPolicy } from '../../src/chains/solana/configuration/policy.ts';
 import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
-import { compileLegacy } from '../../src/chains/solana/message/compiled-message.ts';
+import { compileLegacyMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
 import { FEW_UNITS } from '../../src/chains/solana/swap/jupiter.ts';
-import { MAX_PRIORITY } from '../../src/chains/solana/swap/plan.ts';
+import { MAX_SWAP_PRIORITY_FEE } from '../../src/chains/solana/swap/plan.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
 import { loadConfiguration } from '../../src/settings/load.ts';
@@ -48,7 +48,7 @@ t.test('its figures are those of the family', async (t) => {
   t.match(guide, `(${Number(minimumBalance({})) / 1e9} SOL where the policy is not set)`);
   const said = (amount: bigint) => amount.toLocaleString('en');
   t.match(guide, `may cost up to ${said(readPolicy({}).mostFee)} lamports (0.01 SOL)`);
-  t.match(guide, `priority costs\n  at most ${said(MAX_PRIORITY)} lamports`);
+  t.match(guide, `priority costs\n  at most ${said(MAX_SWAP_PRIORITY_FEE)} lamports`);
   t.match(guide, `less than ${said(FEW_UNITS)} units of a token`);
   t.match(guide, `by a look every ${defaultTiming.swapBalanceMs / 1_000} s`);
 });
@@ -86,7 +86,7 @@ t.test('its table has every place in which the relayer may stand', async (t) => 
         index === place ? { ...meta, pubkey: new PublicKey(ADDRESS) } : meta,
       );
       const one = new TransactionInstruction({ programId: instruction.programId, data: instruction.data, keys });
-      const message = compileLegacy({ payer: ADDRESS, instructions: [one], blockhash: ADDRESS });
+      const message = compileLegacyMessage({ payer: ADDRESS, instructions: [one], blockhash: ADDRESS });
       if (feePayerLoss(message, { paysRent: false }) === undefined) allowed.add(name.replace(/^token(-2022)? /, ''));
     }
   }

@@ -16,7 +16,7 @@ import {
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { policySchema } from '../../src/chains/solana/configuration/policy.ts';
-import { OWN_METHODS } from '../../src/chains/solana/rpc.ts';
+import { LOCAL_RPC_METHODS } from '../../src/chains/solana/rpc.ts';
 import { gaslessStage } from '../support/gasless-stage.ts';
 import { onWire } from '../support/solana-relayer.ts';
 import { memo } from '../support/solana-stage.ts';
@@ -247,11 +247,11 @@ t.test('every policy and every method that signs has a test', async (t) => {
     const source = readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8');
     t.ok(source.includes(`test('${title}'`), `${file}: ${title}`);
   }
-  const signing = [...OWN_METHODS].filter(([, kind]) => kind !== 'answer').map(([name]) => name);
+  const signing = [...LOCAL_RPC_METHODS].filter(([, kind]) => kind !== 'answer').map(([name]) => name);
   t.strictSame(
     signing.filter((name) => PATHS[name] === undefined),
     [],
   );
   const gasless = readFileSync(join(import.meta.dirname, 'solana-gasless.test.ts'), 'utf8');
-  for (const name of OWN_METHODS.keys()) t.ok(gasless.includes(`rpc('${name}'`), name);
+  for (const name of LOCAL_RPC_METHODS.keys()) t.ok(gasless.includes(`rpc('${name}'`), name);
 });

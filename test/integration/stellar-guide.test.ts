@@ -7,7 +7,7 @@ import { createChains } from '../../src/chains/registry.ts';
 import { policySchema, readPolicy } from '../../src/chains/stellar/configuration/policy.ts';
 import { authorizationSchema, contractValueSchema } from '../../src/chains/stellar/form/contract.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
-import { requestSchema } from '../../src/chains/stellar/request.ts';
+import { sendRequestSchema } from '../../src/chains/stellar/request.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { loadConfiguration } from '../../src/settings/load.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
@@ -36,7 +36,7 @@ t.test('the configuration is taken as pasted', async (t) => {
 t.test('its example requests are valid', async (t) => {
   const [, body = ''] = /-d '(\{.*\})'/.exec(guide) ?? [];
   t.match(chain.parseRequest(JSON.parse(body), account, 0), { anchorKind: 'sequence', onDeath: 'renew' });
-  for (const body of [bump, forwarded]) t.ok(requestSchema.safeParse(JSON.parse(body)).success);
+  for (const body of [bump, forwarded]) t.ok(sendRequestSchema.safeParse(JSON.parse(body)).success);
   t.match(JSON.parse(forwarded), { signed_auth_entry: /./ });
 });
 
@@ -57,7 +57,7 @@ t.test('each operation and each consent of its lists is one, and there are no ot
   const told = guide.match(/The types are ([^;]*);/)?.[1] ?? '';
   const named = [...told.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
   for (const type of named) {
-    const fault = requestSchema.safeParse({ network: 'x', operations: [{ type }] }).error?.issues ?? [];
+    const fault = sendRequestSchema.safeParse({ network: 'x', operations: [{ type }] }).error?.issues ?? [];
     t.notOk(
       fault.some(({ path }) => path.at(-1) === 'type'),
       type,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
 import type { BroadcastOutcome } from '../../src/chains/chain-client.ts';
-import { readSettings } from '../../src/chains/evm/configuration/network.ts';
+import { readNetworkSettings } from '../../src/chains/evm/configuration/network.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
-import { patienceMs } from '../../src/chains/evm/replace.ts';
+import { replacementDelayMs } from '../../src/chains/evm/replace.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
@@ -23,7 +23,7 @@ const MINUTE = 60_000;
 const ACCOUNT = { address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', policies: {} };
 
 const settingsOf = (tags: string[]) =>
-  readSettings({ type: 'evm', name: 'n', rpcUrls: [], settings: { chain_id: 1, tags } });
+  readNetworkSettings({ type: 'evm', name: 'n', rpcUrls: [], settings: { chain_id: 1, tags } });
 
 t.test('it has every status, and no other', (t) => {
   const life = /## Its life([^]*?)\n## /.exec(guide)?.[1] ?? '';
@@ -38,10 +38,10 @@ t.test('dearer versions come after the times of its table', (t) => {
   t.equal(rows.length, 4);
   for (const [, speed = '', minutes] of rows) {
     const transaction = storedTransaction(ACCOUNT, { to: ACCOUNT.address, value: 0, speed });
-    t.equal(patienceMs(settingsOf([]), transaction, 1), Number(minutes) * MINUTE, speed);
-    t.equal(patienceMs(settingsOf([]), transaction, 2), 2 * Number(minutes) * MINUTE, speed);
-    t.equal(patienceMs(settingsOf([]), transaction, 99), 60 * MINUTE, speed);
-    t.equal(patienceMs(settingsOf(['arbitrum-based']), transaction, 3), 20_000, speed);
+    t.equal(replacementDelayMs(settingsOf([]), transaction, 1), Number(minutes) * MINUTE, speed);
+    t.equal(replacementDelayMs(settingsOf([]), transaction, 2), 2 * Number(minutes) * MINUTE, speed);
+    t.equal(replacementDelayMs(settingsOf([]), transaction, 99), 60 * MINUTE, speed);
+    t.equal(replacementDelayMs(settingsOf(['arbitrum-based']), transaction, 3), 20_000, speed);
   }
   t.match(guide, /twice as long, at most 60 min/);
   t.match(guide, /followed every 20 s instead/);

@@ -18,7 +18,7 @@ import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhooks/webhook-delivery.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
-import type { Writer } from '../../src/store/store.ts';
+import type { StoreWriter } from '../../src/store/store.ts';
 import { storedTransaction } from '../support/evm.ts';
 import { relayerOf } from '../support/store.ts';
 
@@ -44,7 +44,7 @@ async function told(): Promise<Told[]> {
   const writer = {
     relayer: async () => relayer,
     insertEvent: async ({ body }: { body: string }) => void bodies.push(body),
-  } as unknown as Writer;
+  } as unknown as StoreWriter;
   const outbox = new Outbox({
     chains: createChains(systemClock),
     newId: randomUUID,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { typeProblems } from '../../src/cli/plugin/check.ts';
+import { findTypeProblems } from '../../src/cli/plugin/check.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -27,7 +27,7 @@ t.test('each has a README with its entry, and a line in the list', (t) => {
 });
 
 t.test('their types are right', { timeout: 60_000 }, async (t) => {
-  t.strictSame(await typeProblems(folder), { problems: [] });
+  t.strictSame(await findTypeProblems(folder), { problems: [] });
 });
 
 t.test('their tests pass', { timeout: 120_000 }, async (t) => {

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { typeProblems } from '../../src/cli/plugin/check.ts';
+import { findTypeProblems } from '../../src/cli/plugin/check.ts';
 import { installTypes } from '../../src/cli/plugin/install-types.ts';
 import { openSandbox } from '../../src/cli/testing/sandbox.ts';
 import { commandBefore } from '../support/cli-answers.ts';
@@ -68,7 +68,7 @@ setTimeout((given: number) => given, 5, 'x');`;
 async function assertOnlyWrong(t: Test, plugins: string): Promise<void> {
   await writeFile(join(plugins, 'world.ts'), WORLD);
   await writeFile(join(plugins, 'wrong.ts'), WRONG);
-  const { problems } = await typeProblems(plugins);
+  const { problems } = await findTypeProblems(plugins);
   t.match(problems.join('\n'), /^wrong\.ts\(2,\d+\): error TS2322[^]*^wrong\.ts\(3,\d+\): error TS2/m);
   const others = problems.filter((problem) => /^\w+\.ts\(/.test(problem) && !/^wrong\.ts\([23],/.test(problem));
   t.strictSame(others, []);

@@ -5,7 +5,7 @@ import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { clientKinds, readSignerForm } from '../../src/services/settings/signer-form.ts';
+import { clientSignerKinds, readSignerForm } from '../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';
@@ -46,7 +46,7 @@ function shown(type: string): { id: string; type: string; config: JsonObject } {
   const section = guide.split(/^## /m).find((text) => text.startsWith(`\`${type}\`\n`)) ?? '';
   const entry = JSON.parse(/```json\n([^]*?)```/.exec(section)?.[1] ?? 'null');
   return type === 'plain'
-    ? { ...entry, config: readSignerForm(entry, clientKinds(createSignerKinds())).config }
+    ? { ...entry, config: readSignerForm(entry, clientSignerKinds(createSignerKinds())).config }
     : entry;
 }
 

@@ -11,10 +11,10 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { postgresDialect, typeParsers } from '../../src/store/postgres/postgres-dialect.ts';
-import { createReader } from '../../src/store/queries.ts';
+import { createStoreReader } from '../../src/store/queries.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
-import type { Reader } from '../../src/store/store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 import { engineReads, fillSqlite, historyOf } from '../support/history.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { PostgresPool } from '../support/postgres-pool.ts';
@@ -29,7 +29,7 @@ async function eachRead(
   let made: CompiledQuery[] = [];
   const db = open(({ query }) => void made.push(query));
   const run = <Row>(query: CompiledQuery<Row>) => db.executeQuery(query);
-  const reader: Reader = createReader({ db, run, now: () => sql`5`, settledWrites: () => sql`1` });
+  const reader: StoreReader = createStoreReader({ db, run, now: () => sql`5`, settledWrites: () => sql`1` });
   for (const [name, read] of Object.entries(engineReads(reader, count))) {
     made = [];
     await read();
@@ -143,7 +143,7 @@ t.test('on PostgreSQL', async (t) => {
 /** Pages beyond the first ten thousand rows are found through a table of contents. */
 async function hasPagesFromEverywhere(t: Test, db: Kysely<Tables>, count: number): Promise<void> {
   const run = <Row>(query: CompiledQuery<Row>) => db.executeQuery(query);
-  const reader: Reader = createReader({ db, run, now: () => sql`5`, settledWrites: () => sql`1` });
+  const reader: StoreReader = createStoreReader({ db, run, now: () => sql`5`, settledWrites: () => sql`1` });
   for (const page of [1, 1_000, 1_001, 1_500, 2_001, 2_002]) {
     const { items, total } = await reader.transactions('r1', { page, perPage: 10 });
     const first = count + 2 - (page - 1) * 10;

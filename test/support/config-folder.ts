@@ -9,7 +9,7 @@ import type {
   KnownSignerKinds,
 } from '../../src/settings/configuration.ts';
 import { loadConfiguration } from '../../src/settings/load.ts';
-import { ConfigurationError, textOf } from '../../src/settings/problems.ts';
+import { ConfigurationError, problemText } from '../../src/settings/problems.ts';
 
 const parsedByChain = z.strictObject({
   chain_id: z.int().optional(),
@@ -107,7 +107,7 @@ export async function problemsOf(
   try {
     await load(t, files, env);
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems.map(textOf);
+    if (error instanceof ConfigurationError) return error.problems.map(problemText);
     throw error;
   }
   return [];

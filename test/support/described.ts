@@ -1,10 +1,10 @@
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { chainBodies } from '../../src/http/openapi/chain-bodies.ts';
-import { clientKinds } from '../../src/services/settings/signer-form.ts';
+import { clientSignerKinds } from '../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 
 /** What the description of the API is made of, with all that the service knows. */
 export function describedBodies(chains = createChains(systemClock)): ReturnType<typeof chainBodies> {
-  return chainBodies(chains, clientKinds(createSignerKinds()));
+  return chainBodies(chains, clientSignerKinds(createSignerKinds()));
 }

@@ -10,8 +10,8 @@ import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { ChainClock, LaneMemory } from '../../src/engine/lane/lane-memory.ts';
-import type { Checkpoint, LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
-import { Ledger } from '../../src/engine/lane/ledger.ts';
+import type { CrashPoint, LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
+import { TransactionLedger } from '../../src/engine/lane/ledger.ts';
 import { OpenTransactions } from '../../src/engine/lane/open-transactions.ts';
 import { Senders } from '../../src/engine/lane/sender.ts';
 import { LeaseRegistry } from '../../src/engine/lease-registry.ts';
@@ -74,7 +74,7 @@ export class EngineWorld {
   readonly logLines: string[] = [];
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
   /** The steps of the life of transactions that {@link EngineWorld.step} came to. */
-  readonly reached: Checkpoint[] = [];
+  readonly reached: CrashPoint[] = [];
   /** How often a step reported that its picture differs from the store. */
   distrusted = 0;
   /** How often it was reported that events may have been committed. */
@@ -165,10 +165,10 @@ export class EngineWorld {
   ledger(
     store: Pick<Store, 'write'> = this.store,
     { feed = new ChangeFeed(() => {}), onDoubt = () => {} }: { feed?: ChangeFeed; onDoubt?: () => void } = {},
-  ): Ledger {
+  ): TransactionLedger {
     const { metrics, outbox, log, family } = this;
     const chains = new Map([['evm', family] as const]);
-    return new Ledger(store, { feed, metrics, outbox, chains, log, onDoubt });
+    return new TransactionLedger(store, { feed, metrics, outbox, chains, log, onDoubt });
   }
 
   /** An instance's leases over this world. */

@@ -1,10 +1,16 @@
-import type { Account, ChainClient, Observation, ObservedEntry, Sequences } from '../../src/chains/chain-client.ts';
-import { dialect as evmDialect } from '../../src/chains/evm/dialect.ts';
+import type {
+  AccountSequences,
+  ChainClient,
+  ObservedTransaction,
+  RelayerAccount,
+  TransactionObservation,
+} from '../../src/chains/chain-client.ts';
+import { rpcDialect as evmDialect } from '../../src/chains/evm/dialect.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { Network } from '../../src/domain/network.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
@@ -65,7 +71,7 @@ export function signerOf(account: { privateKey: string }): Signer {
 
 /** A transaction as the engine would have stored it, pending. */
 export function storedTransaction(
-  account: Account,
+  account: RelayerAccount,
   body: JsonObject,
   overrides: Partial<Transaction> = {},
 ): Transaction {
@@ -96,11 +102,11 @@ export function storedAttempt(transaction: Transaction, sequence: bigint, raw: s
   const { id, lane, request, fields } = transaction;
   const anchor = { kind: 'sequence', sequence } as const;
   const about = { transactionId: id, ordinal: 1, lane, anchor, purpose: 'send', request, fields } as const;
-  return { ...about, raw, hash, createdAt: 0, ...NEW_ATTEMPT };
+  return { ...about, raw, hash, createdAt: 0, ...UNACCEPTED_ATTEMPT };
 }
 
 /** The client's part for sequences, which the EVM family has. */
-export function sequencesOf({ sequences }: ChainClient): Sequences {
+export function sequencesOf({ sequences }: ChainClient): AccountSequences {
   if (sequences === undefined) throw new Error('the family counts transactions');
   return sequences;
 }
@@ -108,10 +114,10 @@ export function sequencesOf({ sequences }: ChainClient): Sequences {
 /** Takes a transaction through preparing, signing and broadcasting, as the engine would. */
 export async function sendThrough(
   client: ChainClient,
-  account: Account,
+  account: RelayerAccount,
   signer: Signer,
   body: JsonObject,
-): Promise<{ transaction: Transaction; attempt: Attempt; entry: ObservedEntry }> {
+): Promise<{ transaction: Transaction; attempt: Attempt; entry: ObservedTransaction }> {
   const pending = storedTransaction(account, body);
   const prepared = await client.prepare(pending, account, { committed: 0n });
   if (prepared.kind !== 'ready') throw new Error(`not ready: ${prepared.reason}`);
@@ -125,7 +131,7 @@ export async function sendThrough(
 }
 
 /** Looks until the node has the transaction in a block. Anvil answers a broadcast before it mines. */
-export async function untilIncluded(client: ChainClient, entry: ObservedEntry): Promise<Included> {
+export async function untilIncluded(client: ChainClient, entry: ObservedTransaction): Promise<Included> {
   const giveUpAt = performance.now() + 20_000;
   for (;;) {
     const [seen] = await client.observe([entry]);
@@ -135,4 +141,4 @@ export async function untilIncluded(client: ChainClient, entry: ObservedEntry): 
   }
 }
 
-type Included = Extract<Observation, { kind: 'included' }>;
+type Included = Extract<TransactionObservation, { kind: 'included' }>;

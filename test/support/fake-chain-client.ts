@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import type { Chain, Pace } from '../../src/chains/chain.ts';
+import type { Chain, ChainPace } from '../../src/chains/chain.ts';
 import type {
-  Account,
-  AttemptPreparation,
+  AccountSequences,
+  AttemptReplacement,
   BroadcastOutcome,
   ChainClient,
-  ChainMoment,
-  LaneFigures,
-  NewAttempt,
-  Observation,
-  ObservedEntry,
+  ChainHead,
+  LaneCommitments,
+  ObservedTransaction,
   ParsedRequest,
-  Preparation,
   ReadyPreparation,
-  Replacement,
-  Sequences,
+  RelayerAccount,
+  ReplacementPreparation,
+  ReplacementSpec,
   SignedBytes,
+  TransactionObservation,
+  TransactionPreparation,
 } from '../../src/chains/chain-client.ts';
 import { invalidRequest } from '../../src/domain/errors.ts';
 import type { JsonObject, WireObject } from '../../src/domain/json/json.ts';
@@ -44,7 +44,7 @@ export class FakeFamily implements Chain {
   readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly builtInNetworks: JsonObject[] = [];
   readonly marketUrl = () => null;
-  readonly pace: Pace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 256 } };
+  readonly pace: ChainPace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 256 } };
 
   addressOf(publicKey: Uint8Array): string {
     return `0x${Buffer.from(publicKey).toString('hex')}`;
@@ -58,7 +58,7 @@ export class FakeFamily implements Chain {
     return BigInt(String(policies['min_balance'] ?? 1));
   }
 
-  parseRequest(body: unknown, _account: Account, now: number): ParsedRequest {
+  parseRequest(body: unknown, _account: RelayerAccount, now: number): ParsedRequest {
     const parsed = requestSchema.safeParse(body);
     if (!parsed.success) throw invalidRequest('missing field `effect`');
     const { validUntil = null, ...request } = parsed.data;
@@ -146,9 +146,9 @@ export class FakeChainClient implements ChainClient {
   #toldHigh = false;
   identityText = '31337';
   /** Overrides the result of `prepare`. */
-  onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
+  onPrepare: ((transaction: Transaction) => TransactionPreparation | undefined) | undefined;
   /** Overrides the result of `replacement.prepare` for an attempt. */
-  onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => AttemptPreparation) | undefined;
+  onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => ReplacementPreparation) | undefined;
   /** The most that a version pays, unless it does nothing. */
   cap: bigint | null = null;
   patience = 60_000;
@@ -174,7 +174,7 @@ export class FakeChainClient implements ChainClient {
     return this.#wire.ask('balance', () => this.#chain.balance);
   }
 
-  readonly sequences: Sequences = {
+  readonly sequences: AccountSequences = {
     next: (address) => {
       const truth = () => this.#chain.pendingCount(address);
       return this.#wire.ask('nextSequence', truth, () => this.#falseCount(truth()));
@@ -182,7 +182,7 @@ export class FakeChainClient implements ChainClient {
     noopRequest: () => ({ ...NOTHING }),
   };
 
-  readonly replacement: Replacement = {
+  readonly replacement: AttemptReplacement = {
     can: () => true,
     prepare: (entry, version, lane) => this.#prepareReplacement(entry, version, lane),
     check: (request) => {
@@ -197,11 +197,11 @@ export class FakeChainClient implements ChainClient {
     return this.#toldHigh ? truth + 1_000_000n : truth / 2n;
   }
 
-  moment(): Promise<ChainMoment> {
+  moment(): Promise<ChainHead> {
     return this.#wire.ask('moment', () => ({ height: BigInt(this.#chain.height), at: this.#chain.time() }));
   }
 
-  prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {
+  prepare(transaction: Transaction, _account: RelayerAccount, lane: LaneCommitments): Promise<TransactionPreparation> {
     return this.#wire.ask('prepare', () => {
       const cost = BigInt(String(transaction.request['cost'] ?? 1));
       const override = this.onPrepare?.(transaction);
@@ -214,10 +214,10 @@ export class FakeChainClient implements ChainClient {
   }
 
   #prepareReplacement(
-    { transaction, attempts }: ObservedEntry,
-    version: NewAttempt,
-    _lane: LaneFigures,
-  ): Promise<AttemptPreparation> {
+    { transaction, attempts }: ObservedTransaction,
+    version: ReplacementSpec,
+    _lane: LaneCommitments,
+  ): Promise<ReplacementPreparation> {
     return this.#wire.ask('prepareVersion', () => {
       const paid = attempts.map(({ fields }) => BigInt(String(fields['price'])));
       const dearest = paid.reduce((most, price) => (price > most ? price : most), 0n);
@@ -259,8 +259,8 @@ export class FakeChainClient implements ChainClient {
     return Promise.all(attempts.map(offer));
   }
 
-  observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
-    const blind = () => entries.map((): Observation => ({ kind: 'open' }));
+  observe(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]> {
+    const blind = () => entries.map((): TransactionObservation => ({ kind: 'open' }));
     return this.#wire.ask('observe', () => entries.map((entry) => this.#observeOne(entry)), blind);
   }
 
@@ -272,7 +272,7 @@ export class FakeChainClient implements ChainClient {
     return Promise.resolve({ jsonrpc: '2.0', result: body as JsonObject });
   }
 
-  #observeOne({ transaction, attempts }: ObservedEntry): Observation {
+  #observeOne({ transaction, attempts }: ObservedTransaction): TransactionObservation {
     for (const { hash } of attempts) {
       const found = this.#chain.find(hash);
       if (found !== undefined) {
@@ -296,7 +296,7 @@ export class FakeChainClient implements ChainClient {
   }
 }
 
-function requestOf(version: NewAttempt, transaction: Transaction): JsonObject {
+function requestOf(version: ReplacementSpec, transaction: Transaction): JsonObject {
   if (version.purpose === 'bump') return transaction.request;
   return version.purpose === 'replace' ? version.request : { ...NOTHING };
 }

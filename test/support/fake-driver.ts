@@ -3,8 +3,14 @@
  * call's `params` decide what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
-import type { CallReport, CallTask, Confinement, FromDriver, ToDriver } from '../../sandbox/protocol.ts';
-import { reportMessage } from '../../sandbox/report-message.ts';
+import type {
+  CallReport,
+  CallTask,
+  Confinement,
+  FromDriverMessages,
+  ToDriverMessages,
+} from '../../sandbox/protocol.ts';
+import { encodeReportMessage } from '../../sandbox/report-message.ts';
 
 const CONFINEMENT: Confinement = {
   permission: true,
@@ -20,13 +26,13 @@ const CONFINEMENT: Confinement = {
 };
 const { port1: mine, port2: port } = new MessageChannel();
 const replies = new Map<number, (text: string) => void>();
-const say = (...messages: FromDriver) => mine.postMessage(messages);
+const say = (...messages: FromDriverMessages) => mine.postMessage(messages);
 
-mine.on('message', (messages: ToDriver) => {
+mine.on('message', (messages: ToDriverMessages) => {
   for (const message of messages) receive(message);
 });
 
-function receive(message: ToDriver[number]): void {
+function receive(message: ToDriverMessages[number]): void {
   const { child } = message;
   if (message.type === 'open') {
     say({ type: 'spawned', child, pids: [], confinement: CONFINEMENT });
@@ -38,7 +44,7 @@ function receive(message: ToDriver[number]): void {
     say({ type: 'closed', child, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
   else if (message.type === 'run') {
-    void run(message).then((report) => say(reportMessage(message.call, report)));
+    void run(message).then((report) => say(encodeReportMessage(message.call, report)));
   }
 }
 parentPort?.postMessage({ thread: threadId, port }, [port]);

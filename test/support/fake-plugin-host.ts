@@ -1,7 +1,7 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
-import { droppedInEntry, type PluginEntry } from '../../src/domain/plugin.ts';
+import { type PluginEntry, undeclaredPluginEntry } from '../../src/domain/plugin.ts';
 import { CallFeed } from '../../src/plugin-host/call-feed.ts';
 import type {
   PluginAnswer,
@@ -46,7 +46,7 @@ export class FakePluginHost implements PluginHost {
   }
 
   declared(id: string): PluginEntry {
-    return droppedInEntry(this.#known(id), 'echo.ts');
+    return undeclaredPluginEntry(this.#known(id), 'echo.ts');
   }
 
   reloaded: string[] = [];

@@ -1,7 +1,7 @@
 import { AppError, invalidRequest } from '../../src/domain/errors.ts';
-import type { Effect } from '../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
-import type { Page, PageRequest, Part, PartRequest } from '../../src/domain/page.ts';
+import type { ListPart, ListPartRequest, Page, PageRequest } from '../../src/domain/page.ts';
 import type { PluginEntry } from '../../src/domain/plugin.ts';
 import type { RelayerFilter } from '../../src/domain/relayer/relayer.ts';
 import type { Access } from '../../src/domain/settings/access.ts';
@@ -49,7 +49,7 @@ export class FakeServices implements ApiServices {
 }
 
 class FakeDeliveries implements DeliveriesService {
-  async list(): Promise<Part<WireObject>> {
+  async list(): Promise<ListPart<WireObject>> {
     return { items: [], next: null };
   }
 
@@ -258,9 +258,9 @@ class FakeApiKeys implements ApiKeysService {
 }
 
 class FakeAudit implements AuditService {
-  asked: { part: PartRequest; filter: AuditFilter }[] = [];
+  asked: { part: ListPartRequest; filter: AuditFilter }[] = [];
 
-  async list(part: PartRequest, filter: AuditFilter): Promise<Part<WireObject>> {
+  async list(part: ListPartRequest, filter: AuditFilter): Promise<ListPart<WireObject>> {
     this.asked.push({ part, filter });
     return { items: [{ id: 1, action: 'update' }], next: null };
   }
@@ -269,7 +269,7 @@ class FakeAudit implements AuditService {
 class FakeTransactions implements TransactionsService {
   sent: { relayerId: string; body: unknown }[] = [];
   /** The names of the effects, of requests with an idempotency key. */
-  effects: (Effect | undefined)[] = [];
+  effects: (KeyedEffect | undefined)[] = [];
   listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
   /** What `send` does; a test may make it throw, or never end. */
   onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });

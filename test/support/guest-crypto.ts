@@ -1,10 +1,10 @@
 import * as node from 'node:crypto';
-import { createParameters, type Tools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
+import { createParameters, type SubtleTools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
 import { create as createKeyedCrypto } from '../../sandbox/guest/lazy/node-keys.ts';
 import { createSubtle } from '../../sandbox/guest/lazy/subtle.ts';
-import { createArithmetic } from '../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../../sandbox/guest/node/crypto/arithmetic.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
-import { answerCryptoQuestion, type CryptoRoom } from '../../sandbox/process/crypto/crypto-answer.ts';
+import { answerCryptoQuestion, type CryptoResources } from '../../sandbox/process/crypto/crypto-answer.ts';
 import { runtimeServices } from './guest-web.ts';
 
 /**
@@ -17,7 +17,7 @@ export function guestCrypto(): typeof node {
 }
 
 /** The process's answer to a question, as a guest reads it: bytes, text, or the error's message. */
-export function asked(question: unknown, room: Partial<CryptoRoom> = {}): Buffer | string {
+export function asked(question: unknown, room: Partial<CryptoResources> = {}): Buffer | string {
   const all = { ciphers: new OpenCiphers(), leftMs: () => 500, ...room };
   const answer = answerCryptoQuestion(JSON.stringify(question), all);
   if (answer.startsWith('=')) return Buffer.from(answer.slice(1), 'base64');
@@ -47,12 +47,12 @@ export function guestSubtle() {
 }
 
 /** What its algorithms work with. */
-export function subtleTools(): Tools {
-  const fail: Tools['fail'] = (name, message) => new DOMException(message, name);
+export function subtleTools(): SubtleTools {
+  const fail: SubtleTools['fail'] = (name, message) => new DOMException(message, name);
   return {
     fail,
     parameters: createParameters(fail),
-    arithmetic: createArithmetic(runtimeServices()),
+    arithmetic: createProcessCrypto(runtimeServices()),
     random: (bytes) => new Uint8Array(node.randomBytes(bytes)),
   };
 }

@@ -1,14 +1,14 @@
-import { cutRequest, parseRequest } from '../../sandbox/driver/child-messages.ts';
+import { parseRequest, splitRequestText } from '../../sandbox/driver/child-messages.ts';
 import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
 import { answerUrlQuestion } from '../../sandbox/process/bridge.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
-import type { CapabilityReply, LogEntry, Outcome, RequestMessage } from '../../sandbox/protocol.ts';
+import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../sandbox/protocol.ts';
 
 /** The host's side of a guest runtime, without processes. It records what the guest sends, and answers from lists. */
 export class GuestHost {
   readonly logs: LogEntry[] = [];
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: CallOutcome[] = [];
   readonly requests: RequestMessage[] = [];
   /** Arithmetic beside the guest, done already. */
   readonly jobs: { id: number; answer: string }[] = [];
@@ -37,7 +37,7 @@ export class GuestHost {
   }
 
   /** The only outcome there may be. */
-  get outcome(): Outcome | undefined {
+  get outcome(): CallOutcome | undefined {
     if (this.outcomes.length > 1) throw new Error(`${this.outcomes.length} outcomes`);
     return this.outcomes[0];
   }
@@ -51,7 +51,7 @@ export class GuestHost {
         this.logs.push(JSON.parse(text) as LogEntry);
         return '';
       case 'done':
-        this.outcomes.push(JSON.parse(text) as Outcome);
+        this.outcomes.push(JSON.parse(text) as CallOutcome);
         return '';
       case 'retire':
         this.retired = true;
@@ -94,7 +94,7 @@ export class GuestHost {
 
 /** A request as the driver hands it on: the text behind the message is its parameter `value`. */
 function requestOf(text: string): RequestMessage {
-  const { head, value } = cutRequest(text);
+  const { head, value } = splitRequestText(text);
   return parseRequest(head, value);
 }
 

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { build } from 'esbuild';
 import { GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
-import type { CapabilityReply, Json, Limits, LogEntry, Outcome } from '../../sandbox/protocol.ts';
+import type { CallOutcome, CapabilityReply, Json, Limits, LogEntry } from '../../sandbox/protocol.ts';
 import { GuestHost, replyText } from './guest-host.ts';
 import { guestRuntime, ROOT, version } from './sandbox.ts';
 
 const SLICE_MS = 10_000;
 
 export interface GuestCall {
-  outcome: Outcome | undefined;
+  outcome: CallOutcome | undefined;
   logs: LogEntry[];
   /** What left the isolate and bypassed the runtime, for instance an unhandled rejection. */
   escapes: string[];

@@ -1,4 +1,4 @@
-import type { AskForFetch } from '../../sandbox/guest/globals/fetch/fetch.ts';
+import type { CallFetchCapability } from '../../sandbox/guest/globals/fetch/fetch.ts';
 import { create as makeDom } from '../../sandbox/guest/lazy/dom.ts';
 import { createStreamClasses } from '../../sandbox/guest/lazy/streams.ts';
 import { create as makeWeb } from '../../sandbox/guest/lazy/web.ts';
@@ -15,7 +15,7 @@ export const unbound = {
 };
 
 /** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
-export function runtimeServices(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
+export function runtimeServices(ask: CallFetchCapability = () => Promise.reject(new TypeError('nobody answers'))) {
   let streams: ReturnType<typeof createStreamClasses> | undefined;
   let dom: Record<string, unknown> | undefined;
   const room = { ciphers: new OpenCiphers(), leftMs: () => 10_000 };
@@ -57,7 +57,7 @@ export type WebApis = Pick<
 >;
 
 /** The guest's own, in this process. */
-export function guestWeb(ask?: AskForFetch): WebApis {
+export function guestWeb(ask?: CallFetchCapability): WebApis {
   const world = runtimeServices(ask);
   const { ReadableStream } = world.streams();
   return { ...makeWeb(world), ReadableStream } as unknown as WebApis;

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Reader } from '../../src/store/store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 
 const HISTORY_LANE = 'evm:1:0xaa';
 
@@ -61,7 +61,7 @@ export function fillEnded(path: string, { relayerId, count }: { relayerId: strin
 }
 
 /** The reads that the engine repeats all the time, as of the moment after such a history. */
-export function engineReads(read: Reader, count: number): Readonly<Record<string, () => Promise<unknown>>> {
+export function engineReads(read: StoreReader, count: number): Readonly<Record<string, () => Promise<unknown>>> {
   const now = BEGAN + (count + 2) * 1_000;
   const id = `t${count + 2}`;
   return {

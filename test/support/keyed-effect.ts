@@ -1,13 +1,13 @@
-import type { Claim, Effect } from '../../src/domain/idempotency.ts';
+import type { IdempotencyClaim, KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { EffectFailure, EffectsService } from '../../src/services/effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Makes an effect of a plugin call that has claimed its own idempotency key. */
-export async function keyedEffect(store: Store, payloadHash = 'payload'): Promise<Effect> {
+export async function keyedEffect(store: Store, payloadHash = 'payload'): Promise<KeyedEffect> {
   return { claim: await keyedClaim(store), payloadHash, occurrence: 0, isStep: true };
 }
 
-async function keyedClaim(store: Store): Promise<Claim> {
+async function keyedClaim(store: Store): Promise<IdempotencyClaim> {
   const id = crypto.randomUUID();
   const request = { scope: 'test', key: id, fingerprint: 'print' };
   const state = await store.write((writer) =>
@@ -20,19 +20,19 @@ async function keyedClaim(store: Store): Promise<Claim> {
 /** The outcomes of the runs of one keyed call, in memory. */
 export class FakeEffects implements EffectsService {
   readonly #failures = new Map<string, EffectFailure>();
-  readonly #known: Effect[] = [];
+  readonly #known: KeyedEffect[] = [];
   /** Runs before a refusal is stored. */
   beforeRefusal: () => Promise<void> = async () => {};
 
   recorded = async () => [...this.#known];
-  failure = async (effect: Effect) => this.#failures.get(nameOf(effect));
+  failure = async (effect: KeyedEffect) => this.#failures.get(nameOf(effect));
 
   /** Records an effect that happened. */
-  happened(effect: Effect): void {
+  happened(effect: KeyedEffect): void {
     this.#known.push(effect);
   }
 
-  refuse = async (effect: Effect, failure: EffectFailure) => {
+  refuse = async (effect: KeyedEffect, failure: EffectFailure) => {
     await this.beforeRefusal();
     if (this.#known.some((known) => nameOf(known) === nameOf(effect))) return false;
     this.#known.push(effect);
@@ -41,6 +41,6 @@ export class FakeEffects implements EffectsService {
   };
 }
 
-function nameOf({ payloadHash, occurrence }: Effect): string {
+function nameOf({ payloadHash, occurrence }: KeyedEffect): string {
   return `${payloadHash}/${occurrence}`;
 }

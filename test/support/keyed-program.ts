@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { Claim } from '../../src/domain/idempotency.ts';
+import type { IdempotencyClaim } from '../../src/domain/idempotency.ts';
 import type { Json } from '../../src/domain/json/json.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { type CallRecord, RunningCalls } from '../../src/plugin-host/call-record.ts';
-import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
+import { readPluginGrants } from '../../src/plugin-host/capabilities/grants.ts';
 import { bindCapabilities } from '../../src/plugin-host/capabilities/table.ts';
 import { EffectRun } from '../../src/plugin-host/effect-run.ts';
-import { Gateway } from '../../src/plugin-host/gateway.ts';
+import { CapabilityGateway } from '../../src/plugin-host/gateway.ts';
 import { Crash } from './crash.ts';
 import { type EngineWorld, relayerNamed } from './engine-world.ts';
 import { KEEPING } from './principal.ts';
@@ -48,7 +48,7 @@ export class KeyedProgram {
   readonly #random: Random;
   readonly #silenceMs: number;
   /** The claim of the previous run, if the next run continues under it. */
-  #lost: { claim: Claim; record: CallRecord } | undefined;
+  #lost: { claim: IdempotencyClaim; record: CallRecord } | undefined;
   #runs = 0;
 
   constructor(world: EngineWorld, key: string, random: Random, silenceMs: number) {
@@ -63,7 +63,7 @@ export class KeyedProgram {
     const services = this.#world.services(undefined, crash.store(this.#world.store));
     const claim = await this.#claimed();
     const calls = new RunningCalls();
-    const gateway = new Gateway({
+    const gateway = new CapabilityGateway({
       capabilities: bindCapabilities(services),
       calls,
       effects: services.effects,
@@ -75,7 +75,7 @@ export class KeyedProgram {
     });
     const isFirst = claim.token === 1 && this.#lost === undefined;
     const effects = new EffectRun({ claim, isFirst, silenceMs: this.#silenceMs });
-    const plugin = { id: 'p', grants: grantsOf(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
+    const plugin = { id: 'p', grants: readPluginGrants(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
     const record = calls.begin({
       child: 1,
       plugin,
@@ -134,7 +134,7 @@ export class KeyedProgram {
     return items.filter(({ request }) => String(request['effect']).startsWith(`${this.#key}/`)).map(({ id }) => id);
   }
 
-  async #claimed(): Promise<Claim> {
+  async #claimed(): Promise<IdempotencyClaim> {
     if (this.#lost !== undefined) {
       await this.#lost.record.effects?.settled(60_000);
       return this.#lost.claim;

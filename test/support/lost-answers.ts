@@ -1,6 +1,6 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
-import type { Store, Writer } from '../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../src/store/store.ts';
 
 /** A commit whose answer may get lost. */
 export interface Commit {
@@ -25,7 +25,7 @@ export function losingAnswers(store: Store, isLost: (commit: Commit) => boolean)
   };
 }
 
-function watched(writer: Writer, commit: { attempts: Attempt[]; writes: Set<string> }): Writer {
+function watched(writer: StoreWriter, commit: { attempts: Attempt[]; writes: Set<string> }): StoreWriter {
   return new Proxy(writer, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);

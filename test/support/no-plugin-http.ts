@@ -1,7 +1,7 @@
 import { FetchFailure } from '../../src/egress/fetch/plugin-fetch.ts';
 import type { PluginHttp } from '../../src/egress/fetch/plugin-http.ts';
 import { createFetchService } from '../../src/services/fetch.ts';
-import type { Reader } from '../../src/store/store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 
 /** HTTP for plugins that reaches no host. */
 export const NO_PLUGIN_HTTP: PluginHttp = {
@@ -12,5 +12,5 @@ export const NO_PLUGIN_HTTP: PluginHttp = {
 /** A fetch service over other HTTP, for requests without an idempotency key. */
 export function fetchServiceOver(http: PluginHttp) {
   const write = () => Promise.reject(new Error('no request has a key here'));
-  return createFetchService({ http, store: { read: {} as Reader, write } });
+  return createFetchService({ http, store: { read: {} as StoreReader, write } });
 }

@@ -1,8 +1,8 @@
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { Effect } from '../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json/json.ts';
-import type { Spender } from '../../src/domain/transaction/spending.ts';
+import type { PluginSpender } from '../../src/domain/transaction/spending.ts';
 import type { FetchService } from '../../src/services/fetch.ts';
 import type {
   KvService,
@@ -24,9 +24,9 @@ export class PluginServices implements Services {
   /** Requests that were sent, in order. */
   readonly sent: { relayerId: string; body: unknown }[] = [];
   /** The names of their effects. */
-  readonly named: (Effect | undefined)[] = [];
+  readonly named: (KeyedEffect | undefined)[] = [];
   /** The limits under which they were sent. */
-  readonly spenders: (Spender | undefined)[] = [];
+  readonly spenders: (PluginSpender | undefined)[] = [];
   /** The error with which sends are refused. */
   refusal: AppError | undefined;
   /** The outcomes of the runs of keyed calls. */

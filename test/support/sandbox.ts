@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
-import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
-import { type Launcher, launch } from '../../sandbox/driver/launch.ts';
-import { Supervisor } from '../../sandbox/driver/supervisor.ts';
+import { type JournalReader, openJournal } from '../../sandbox/driver/journal.ts';
+import { type ChildLauncher, launch } from '../../sandbox/driver/launch.ts';
+import { ChildSupervisor } from '../../sandbox/driver/supervisor.ts';
 import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
 import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
 import { type SandboxTexts, sandboxTexts } from '../../sandbox/host/compiler/sandbox-texts.ts';
@@ -84,12 +84,12 @@ export function contextText(params: Json): string {
 /** One sandbox with a real child. It records all of the child's messages. */
 export class TestSandbox {
   readonly messages: DriverMessage[] = [];
-  readonly supervisor: Supervisor;
+  readonly supervisor: ChildSupervisor;
   #lastCall = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(runtime: string, start: () => ChildProcess, launcher: Launcher, journal?: Journal) {
-    this.supervisor = new Supervisor({
+  constructor(runtime: string, start: () => ChildProcess, launcher: ChildLauncher, journal?: JournalReader) {
+    this.supervisor = new ChildSupervisor({
       child: 1,
       launcher,
       start,

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Chain, Deployments } from '../../src/chains/chain.ts';
+import type { Chain, ContractDeployments } from '../../src/chains/chain.ts';
 import { type ChainConnections, createConnections } from '../../src/chains/connections.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { fixedNetworks } from '../../src/domain/network.ts';
@@ -10,7 +10,7 @@ import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import type { MarketClient } from '../../src/egress/market-client.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { Checkpoint } from '../../src/engine/lane/lane-step.ts';
+import type { CrashPoint } from '../../src/engine/lane/lane-step.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
@@ -71,7 +71,7 @@ export interface ScenarioGrounds {
   /** The market; absent: none. */
   market?: MarketClient | undefined;
   /** Contracts and the services that find swap paths; absent: none. */
-  deployments?: Deployments | undefined;
+  deployments?: ContractDeployments | undefined;
   /** What differs from the pace of scenarios. */
   timing: Partial<EngineTiming> | undefined;
 }
@@ -79,7 +79,7 @@ export interface ScenarioGrounds {
 /** What an engine is started with. */
 export interface StartOptions {
   /** The engine dies when a transaction reaches this step. */
-  diesAt?: Checkpoint;
+  diesAt?: CrashPoint;
   /** The store as this instance has it. */
   store?: Store;
 }

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Test } from 'tap';
-import { dialect } from '../../src/chains/solana/dialect.ts';
-import type { ReadOne, RpcClient } from '../../src/egress/rpc/rpc-client.ts';
+import { rpcDialect } from '../../src/chains/solana/dialect.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from './evm.ts';
 import {
   answersByMethod,
@@ -151,7 +151,7 @@ export async function openSolana(
   const rpc = openRpc(
     doubles.map(({ url }) => url),
     undefined,
-    dialect,
+    rpcDialect,
   );
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
   const asked = (method: string) =>
@@ -160,9 +160,9 @@ export async function openSolana(
 }
 
 /** Reads from one node that gives each method its listed answer, whatever the parameters. */
-export function readOf(answers: Readonly<Record<string, unknown>>): ReadOne & { asked: [string, unknown][] } {
+export function readOf(answers: Readonly<Record<string, unknown>>): ReadFromEndpoint & { asked: [string, unknown][] } {
   const asked: [string, unknown][] = [];
-  const read: ReadOne = async (method, params, parse) => {
+  const read: ReadFromEndpoint = async (method, params, parse) => {
     asked.push([method, params]);
     return parse((answers[method] ?? null) as never);
   };

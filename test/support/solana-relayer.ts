@@ -5,10 +5,10 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import type { Account } from '../../src/chains/chain-client.ts';
+import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { SolanaFields } from '../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
@@ -24,7 +24,7 @@ const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 export const signerOf = (keys: Keypair): Signer => createKeySigner('test', Buffer.from(keys.secretKey.subarray(0, 32)));
 
 /** The relayer's account; it pays the fees. */
-export const relayerAccount = (policies: JsonObject = {}): Account => ({
+export const relayerAccount = (policies: JsonObject = {}): RelayerAccount => ({
   address: RELAYER.publicKey.toBase58(),
   policies: { fee_payment_strategy: 'relayer', ...policies },
 });
@@ -107,5 +107,5 @@ export function fieldsOf(over: Partial<SolanaFields> = {}): JsonObject {
 export function storedAttempt(hash: string, over: Partial<Attempt> = {}): Attempt {
   const { id: transactionId, lane, request } = storedSolana();
   const about = { transactionId, ordinal: 1, lane, anchor: { kind: 'none' }, purpose: 'send', request } as const;
-  return { ...about, fields: fieldsOf(), raw: 'AQAB', hash, createdAt: 0, ...NEW_ATTEMPT, ...over };
+  return { ...about, fields: fieldsOf(), raw: 'AQAB', hash, createdAt: 0, ...UNACCEPTED_ATTEMPT, ...over };
 }

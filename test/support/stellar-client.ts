@@ -1,5 +1,5 @@
 import type { ChainClient } from '../../src/chains/chain-client.ts';
-import { dialect } from '../../src/chains/stellar/dialect.ts';
+import { rpcDialect } from '../../src/chains/stellar/dialect.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { Network } from '../../src/domain/network.ts';
@@ -11,7 +11,7 @@ export function openStellar(
   urls: readonly string[],
   settings: JsonObject = {},
 ): { client: ChainClient; close: () => Promise<void> } {
-  const rpc = openRpc(urls, undefined, dialect);
+  const rpc = openRpc(urls, undefined, rpcDialect);
   const rpcUrls = urls.map((url) => ({ url, weight: 100 }));
   const network: Network = { type: 'stellar', name: 'testnet', rpcUrls, settings };
   return { client: createStellarChain().connect(network, rpc, NO_MARKET), close: () => rpc.close() };

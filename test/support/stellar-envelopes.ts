@@ -9,7 +9,12 @@ import {
   TransactionBuilder,
   type xdr,
 } from '@stellar/stellar-sdk';
-import { decorated, envelopeOf, feeBumpOf, hashOf } from '../../src/chains/stellar/message/transaction.ts';
+import {
+  buildFeeBump,
+  decorateSignature,
+  encodeEnvelope,
+  transactionHash,
+} from '../../src/chains/stellar/message/transaction.ts';
 import { readEnvelope } from '../../src/chains/stellar/message/transaction-envelope.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
 
@@ -58,8 +63,8 @@ export const payOp = (amount: string, source?: Keypair): xdr.Operation =>
 
 /** A fee bump of the relayer around an envelope. */
 export function bumpText(inner: string, fee: bigint, payer: Keypair = RELAYER): string {
-  const bump = feeBumpOf(readEnvelope(inner), payer.publicKey(), fee);
-  return envelopeOf(bump, [decorated(payer.rawPublicKey(), payer.sign(hashOf(bump, PASSPHRASE)))]);
+  const bump = buildFeeBump(readEnvelope(inner), payer.publicKey(), fee);
+  return encodeEnvelope(bump, [decorateSignature(payer.rawPublicKey(), payer.sign(transactionHash(bump, PASSPHRASE)))]);
 }
 
 /** Parses an envelope with the public library. */

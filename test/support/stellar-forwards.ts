@@ -1,6 +1,11 @@
 import { Asset, type Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { contractCall } from '../../src/chains/stellar/message/contract.ts';
-import { approvalOf, consentedCallOf, type Forward, forwardBodyOf } from '../../src/chains/stellar/message/forward.ts';
+import {
+  consentedCallOf,
+  type FeeForward,
+  feeApprovalOf,
+  forwardBodyOf,
+} from '../../src/chains/stellar/message/forward.ts';
 import { address, u32 } from './stellar-contract-scene.ts';
 import { CLIENT, envelopeText } from './stellar-envelopes.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
@@ -11,7 +16,7 @@ export const FORWARDER = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOW
 export const TARGET = 'CAG5LRYQ5JVEUI5TEID72EYOVX44TTUJT5BQR2J6J77FH65PCCFAJDDH';
 
 /** A call for the client: the relayer takes 5,000 stroops in lumens, up to ledger 90. */
-export const forwardTo = (over: Partial<Forward> = {}): Forward => ({
+export const forwardTo = (over: Partial<FeeForward> = {}): FeeForward => ({
   forwarder: FORWARDER,
   token: LUMENS,
   fee: 5_000n,
@@ -30,8 +35,8 @@ export const below = (call: xdr.InvokeContractArgs, ...subInvocations: xdr.Sorob
   });
 
 /** What the user of a call consents to. */
-export const rootOf = (forward: Forward): xdr.SorobanAuthorizedInvocation =>
-  below(consentedCallOf(forward), below(approvalOf(forward)), below(forward.target));
+export const rootOf = (forward: FeeForward): xdr.SorobanAuthorizedInvocation =>
+  below(consentedCallOf(forward), below(feeApprovalOf(forward)), below(forward.target));
 
 /** An unsigned consent of an account, valid up to a ledger. */
 export function consentBy(
@@ -50,7 +55,7 @@ export function consentBy(
 }
 
 /** The relayer's envelope of a call, unsigned. */
-export function forwardText(forward: Forward, consent: xdr.SorobanAuthorizationEntry | null = null): string {
+export function forwardText(forward: FeeForward, consent: xdr.SorobanAuthorizationEntry | null = null): string {
   const operation = new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(forward, consent) });
   return envelopeText(RELAYER, [operation], { signers: [] });
 }

@@ -1,5 +1,5 @@
 import type { Asset, Keypair } from '@stellar/stellar-sdk';
-import type { ReadOne } from '../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../src/egress/rpc/rpc-client.ts';
 import { newAccount } from '../doubles/stellar/ledger/account.ts';
 import type { Entry } from '../doubles/stellar/ledger/entry.ts';
 import { keyToXdr } from '../doubles/stellar/ledger/entry-key.ts';
@@ -15,7 +15,7 @@ export interface Known {
 }
 
 /** A node that answers from a list. */
-export function knowing({ accounts = [], lines = [], usual = 100 }: Known): ReadOne {
+export function knowing({ accounts = [], lines = [], usual = 100 }: Known): ReadFromEndpoint {
   const entries: Entry[] = [
     ...accounts.map(([key, balance]) => ({ ...newAccount(key.publicKey(), balance, 1), sequence: 7n })),
     ...lines.map(

@@ -1,15 +1,15 @@
 import { Keypair } from '@stellar/stellar-sdk';
-import type { Account } from '../../src/chains/chain-client.ts';
+import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { StellarFields } from '../../src/chains/stellar/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 
 /** The relayer of the tests, and its network. */
 export const RELAYER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 21));
 export const PASSPHRASE = 'Isolayer Test Network';
 
-export const relayerAccount = (policies: JsonObject = {}): Account => ({
+export const relayerAccount = (policies: JsonObject = {}): RelayerAccount => ({
   address: RELAYER.publicKey(),
   policies: { fee_payment_strategy: 'relayer', ...policies },
 });
@@ -73,7 +73,7 @@ export function storedAttempt(hash: string, over: Partial<Attempt> = {}): Attemp
     raw: 'AAAA',
     hash,
     createdAt: 1_700_000_000_000,
-    ...NEW_ATTEMPT,
+    ...UNACCEPTED_ATTEMPT,
     ...over,
   };
 }

@@ -1,6 +1,6 @@
 import { Asset, Keypair, Operation, type Transaction, type TransactionBuilder, type xdr } from '@stellar/stellar-sdk';
 import type { Test } from 'tap';
-import type { Deployments } from '../../src/chains/chain.ts';
+import type { ContractDeployments } from '../../src/chains/chain.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
@@ -17,7 +17,7 @@ export interface StellarScenarioOptions {
   stroops?: bigint | null;
   /** The relayer's key; absent: a new one. */
   keys?: Keypair;
-  deployments?: Deployments;
+  deployments?: ContractDeployments;
 }
 
 /** One relayer of a network that closes ledgers only when told to. */

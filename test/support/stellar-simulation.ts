@@ -1,6 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../src/domain/json/json.ts';
-import type { ReadOne } from '../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../src/egress/rpc/rpc-client.ts';
 
 /** The resource fee of a contract's transaction at the nodes below, in stroops. */
 export const RESOURCES = 4_000n;
@@ -34,7 +34,7 @@ export interface Simulating {
 }
 
 /** A node on ledger 60, after 900 s. It has the given results of calls; all other calls fail. */
-export function simulating({ calls, entries = [] }: Simulating): ReadOne {
+export function simulating({ calls, entries = [] }: Simulating): ReadFromEndpoint {
   return async (method, params, parse) => {
     if (method === 'getLatestLedger') return parse({ sequence: 60, closeTime: '900' });
     if (method === 'getFeeStats') return parse({ inclusionFee: { p90: '100' }, sorobanInclusionFee: { p90: '100' } });

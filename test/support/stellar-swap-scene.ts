@@ -1,11 +1,11 @@
 import { Address, Asset, scValToNative, xdr } from '@stellar/stellar-sdk/base';
 import { readPolicy } from '../../src/chains/stellar/configuration/policy.ts';
 import { readEnvelope } from '../../src/chains/stellar/message/transaction-envelope.ts';
-import type { Exchanges } from '../../src/chains/stellar/swap/exchanges.ts';
-import type { Swapping } from '../../src/chains/stellar/swap/trade.ts';
+import type { SwapExchanges } from '../../src/chains/stellar/swap/exchanges.ts';
+import type { SwapContext } from '../../src/chains/stellar/swap/trade.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { MarketClient } from '../../src/egress/market-client.ts';
-import type { ReadOne, RpcClient } from '../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import { OTHER } from './stellar-envelopes.ts';
 import { type Known, knowing } from './stellar-ledger.ts';
 import { PASSPHRASE, RELAYER } from './stellar-relayer.ts';
@@ -40,7 +40,7 @@ export type Functions = Readonly<
 >;
 
 /** A node with these contracts; each has all functions. */
-export function nodeWith(functions: Functions, known: Known = {}): ReadOne {
+export function nodeWith(functions: Functions, known: Known = {}): ReadFromEndpoint {
   const ledger = knowing(known);
   return async (method, params, parse, options) => {
     if (method !== 'simulateTransaction') return ledger(method, params, parse, options);
@@ -63,7 +63,7 @@ export function nodeWith(functions: Functions, known: Known = {}): ReadOne {
 }
 
 /** Endpoints, one for each node. */
-export function endpointsOf(...nodes: readonly [ReadOne, ...ReadOne[]]): RpcClient {
+export function endpointsOf(...nodes: readonly [ReadFromEndpoint, ...ReadFromEndpoint[]]): RpcClient {
   const parts: Pick<RpcClient, 'endpointCount' | 'onOne' | 'onAll' | 'onOthers'> = {
     endpointCount: nodes.length,
     onOne: (use) => use(nodes[0]),
@@ -73,7 +73,7 @@ export function endpointsOf(...nodes: readonly [ReadOne, ...ReadOne[]]): RpcClie
   return parts as RpcClient;
 }
 
-export const exchangesWith = (horizon: MarketClient | null, routes: MarketClient | null = null): Exchanges => ({
+export const exchangesWith = (horizon: MarketClient | null, routes: MarketClient | null = null): SwapExchanges => ({
   books: { network: 'testnet', horizon },
   soroswap: { router: ROUTER, network: 'testnet', routes },
 });
@@ -85,7 +85,7 @@ export const SWAP_POLICIES: JsonObject = {
 };
 
 /** A swap of a thousand units of an asset. Prices may move by one percent. */
-export function swappingOf(asset: string, over: Partial<Swapping> = {}): Swapping {
+export function swappingOf(asset: string, over: Partial<SwapContext> = {}): SwapContext {
   const policy = readPolicy(SWAP_POLICIES);
   const token = policy.allowedTokens.find((one) => one.asset === asset);
   if (token === undefined) throw new Error('the policies name the asset');

@@ -1,11 +1,11 @@
 import { NATIVE_MINT } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
-import type { Message } from '../../src/chains/solana/message/compiled-message.ts';
+import type { CompiledMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/chains/solana/programs.ts';
 import type { SwapContext } from '../../src/chains/solana/swap/plan.ts';
-import type { Stock } from '../../src/chains/solana/swap/stock.ts';
+import type { SwapBalance } from '../../src/chains/solana/swap/stock.ts';
 import { associatedAccount } from '../../src/chains/solana/tokens/associated.ts';
 import { type Mint, readMint } from '../../src/chains/solana/tokens/mint.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
@@ -38,7 +38,7 @@ function mintOf(address: string, decimals: number): Mint {
 }
 
 /** All of the token is to be swapped. */
-export function stockOf(over: Partial<Stock> = {}): Stock {
+export function stockOf(over: Partial<SwapBalance> = {}): SwapBalance {
   const [token] = readPolicy(SWAP_POLICIES).allowedTokens;
   if (token === undefined) throw new Error('the policies name a token');
   return { token, mint: mintOf(MINT, 6), account: SOURCE, held: 1_000n, swapped: 1_000n, ...over };
@@ -69,5 +69,5 @@ export function swappingOf(transaction: WireTransaction, over: Partial<SwapConte
 }
 
 /** The programs and the first bytes of a message's instructions. */
-export const partsOf = ({ keys, instructions }: Message): string[] =>
+export const partsOf = ({ keys, instructions }: CompiledMessage): string[] =>
   instructions.map(({ program, data }) => `${(keys[program] ?? '').slice(0, 5)} ${data[0] ?? ''}`.trim());

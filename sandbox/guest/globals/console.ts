@@ -31,7 +31,7 @@ export function createConsole(link: HostLink): GuestConsole {
   const write = (level: LogLevel, values: readonly unknown[]): void => {
     let indent = '';
     for (let step = min(depth, DEEPEST_GROUP); step > 0; step--) indent += '  ';
-    link.log(level, indent + logLine(filledIn(values)));
+    link.log(level, indent + logLine(fillConsolePlaceholders(values)));
   };
   const at =
     (level: LogLevel) =>
@@ -46,7 +46,7 @@ export function createConsole(link: HostLink): GuestConsole {
     return start === undefined ? null : `${label}: ${toText(link.now() - start)}ms`;
   };
   const trace = (...values: unknown[]): void => {
-    const message = logLine(filledIn(values));
+    const message = logLine(fillConsolePlaceholders(values));
     const holder: { stack?: unknown } = {};
     captureStack(holder, trace);
     const stack = typeof holder.stack === 'string' ? framesOf(holder.stack) : '';
@@ -128,7 +128,7 @@ const LONGEST = 8192;
  * Fills in the placeholders of the first console argument, as the Console Standard 2.2.1 and Node do: `%s`, `%d`, `%i`,
  * `%f`, `%j`, `%o`, `%O`, `%c` and `%%`. The arguments without a placeholder follow.
  */
-export function filledIn(values: readonly unknown[]): readonly unknown[] {
+export function fillConsolePlaceholders(values: readonly unknown[]): readonly unknown[] {
   const first = values[0];
   if (values.length < 2 || typeof first !== 'string') return values;
   let text = '';

@@ -1,5 +1,5 @@
 import { DOMException } from './dom-exception.ts';
-import { conform } from './web-idl.ts';
+import { conformToWebIdl } from './web-idl.ts';
 
 /** Most bytes that one call may fill (Web Cryptography 10.1.1). */
 const QUOTA_BYTES = 65_536;
@@ -60,6 +60,6 @@ export function createCrypto(randomBytes: (bytes: number) => string, subtle: () 
     }
   }
 
-  conform(Crypto, { required: { getRandomValues: 1 } });
+  conformToWebIdl(Crypto, { required: { getRandomValues: 1 } });
   return { Crypto, crypto: new Crypto(permit) };
 }

@@ -1,4 +1,4 @@
-import { conform } from './web-idl.ts';
+import { conformToWebIdl } from './web-idl.ts';
 
 /**
  * The constants of the legacy codes, each with its error name if it has one. The codes count from one (Web IDL 2.8.1
@@ -92,7 +92,7 @@ class Exception {
 Object.setPrototypeOf(Exception.prototype, Error.prototype);
 Object.defineProperty(Exception, 'name', { value: 'DOMException', configurable: true });
 Object.defineProperty(Exception, 'length', { value: 0, configurable: true });
-conform(Exception);
+conformToWebIdl(Exception);
 
 /** An object of {@link DOMException}. */
 export type DOMException = Error & { readonly code: number };

@@ -16,7 +16,7 @@ import type { ReachableObjects } from '../reuse/reachable-objects.ts';
 import { createConsole, type GuestConsole } from './console.ts';
 import { createProcess } from './process.ts';
 import { TimerHandle, Timers } from './timers.ts';
-import { conform } from './web-idl.ts';
+import { conformToWebIdl } from './web-idl.ts';
 
 /** Most characters of one `process.stdout.write` that become a log line. */
 const MAX_WRITE = 8192;
@@ -242,6 +242,6 @@ export function createNavigator() {
     }
   }
 
-  conform(Navigator);
+  conformToWebIdl(Navigator);
   return { Navigator, navigator: new Navigator(permit) };
 }

@@ -1,5 +1,5 @@
 import { DOMException } from './dom-exception.ts';
-import { tooFew } from './web-idl.ts';
+import { tooFewArguments } from './web-idl.ts';
 
 const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 const toStringTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
@@ -50,7 +50,7 @@ export function createCloning(platform: PlatformObjects) {
 export function createStructuredClone(platform: PlatformObjects) {
   const clone = createCloning(platform);
   return function structuredClone(value: unknown, options: unknown = {}): unknown {
-    if (arguments.length === 0) throw tooFew('structuredClone', 1);
+    if (arguments.length === 0) throw tooFewArguments('structuredClone', 1);
     return clone(value, transferListOf(options)).value;
   };
 }

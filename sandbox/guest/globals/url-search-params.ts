@@ -1,6 +1,6 @@
 import { Utf8Decoder } from './encoding/text-decoder.ts';
 import { TextEncoder } from './encoding/text-encoder.ts';
-import { conform, makeIterable, recordOf } from './web-idl.ts';
+import { conformToWebIdl, makeIterable, readWebIdlRecord } from './web-idl.ts';
 
 const UNRESERVED = /[A-Za-z0-9*._-]/;
 
@@ -152,7 +152,7 @@ export class URLSearchParams {
   }
 }
 
-conform(URLSearchParams, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
+conformToWebIdl(URLSearchParams, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
 
 makeIterable(URLSearchParams, pairsIn);
 
@@ -166,7 +166,7 @@ function pairsOf(init: unknown): QueryPair[] {
   if ((typeof init !== 'object' || init === null) && typeof init !== 'function') return parseQuery(text(init));
   const iterate = (init as Partial<Iterable<unknown>>)[Symbol.iterator];
   if (iterate === undefined || iterate === null) {
-    return recordOf(init).map(([name, value]) => [text(name), text(value)]);
+    return readWebIdlRecord(init).map(([name, value]) => [text(name), text(value)]);
   }
   return [...(init as Iterable<Iterable<unknown>>)].map((given) => {
     const pair = [...given];

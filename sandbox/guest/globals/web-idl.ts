@@ -1,5 +1,5 @@
 /** The Web IDL of a class that its code does not show. */
-export interface Interface {
+export interface WebIdlInterface {
   /** The number of arguments that a method needs (Web IDL 3.7.7). */
   readonly required?: Readonly<Record<string, number>>;
   /** The interface's name, if the class has another name. */
@@ -14,7 +14,7 @@ type Pairs = readonly (readonly [unknown, unknown])[];
  * Gives a class the shape of an interface (Web IDL 3.7): its members are enumerable, its objects have a string tag, and
  * its methods refuse calls with too few arguments.
  */
-export function conform(made: Class, { required = {}, name = made.name }: Interface = {}): void {
+export function conformToWebIdl(made: Class, { required = {}, name = made.name }: WebIdlInterface = {}): void {
   const prototype = made.prototype as object;
   for (const [method, count] of Object.entries(required)) needArguments(prototype, method, count, name);
   for (const owner of [prototype, made]) {
@@ -31,7 +31,7 @@ function needArguments(owner: object, name: string, count: number, className: st
   const method = (owner as Record<string, Method>)[name] as Method;
   const checked = {
     [name](this: unknown, ...given: unknown[]): unknown {
-      if (given.length < count) throw tooFew(`${className}.${name}`, count);
+      if (given.length < count) throw tooFewArguments(`${className}.${name}`, count);
       return Reflect.apply(method, this, given);
     },
   }[name];
@@ -40,7 +40,7 @@ function needArguments(owner: object, name: string, count: number, className: st
 }
 
 /** The error for too few arguments. Also for functions without a class, and for constructors. */
-export function tooFew(what: string, count: number): TypeError {
+export function tooFewArguments(what: string, count: number): TypeError {
   return new TypeError(`${what} needs ${count} argument${count === 1 ? '' : 's'}`);
 }
 
@@ -69,7 +69,7 @@ export function makeIterable<T extends object>(made: Class & { prototype: T }, p
       return { value: this.#pick(pair), done: false };
     }
   }
-  conform(PairIterator, { name: `${name} Iterator` });
+  conformToWebIdl(PairIterator, { name: `${name} Iterator` });
   Reflect.deleteProperty(PairIterator.prototype, 'constructor');
   Object.setPrototypeOf(PairIterator.prototype, all);
   // Frozen here: all calls of an isolate share the class, and only its objects lead to it, not a name.
@@ -112,7 +112,7 @@ export function makeIterable<T extends object>(made: Class & { prototype: T }, p
 }
 
 /** Reads a record (Web IDL 3.2.20): its own enumerable properties. Each is checked and read before the next. */
-export function recordOf(given: object): [name: string, value: unknown][] {
+export function readWebIdlRecord(given: object): [name: string, value: unknown][] {
   const entries: [string, unknown][] = [];
   for (const key of Reflect.ownKeys(given)) {
     if (Reflect.getOwnPropertyDescriptor(given, key)?.enumerable !== true) continue;

@@ -1,4 +1,4 @@
-import type { Intrinsic, Keys } from './intrinsics.ts';
+import type { Intrinsic, PropertyNames } from './intrinsics.ts';
 import {
   defineProperty,
   freeze,
@@ -51,7 +51,7 @@ export class Freezer {
     else if (open !== 'all') this.#freezeAllBut(object, open);
   }
 
-  #freezeAllBut(object: object, open: Keys): void {
+  #freezeAllBut(object: object, open: PropertyNames): void {
     const keys = ownKeys(object);
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string | symbol;

@@ -1,6 +1,12 @@
 import type { GlobalNames } from '../reuse/global-names.ts';
 import { Freezer } from './freeze.ts';
-import { ASSIGNED, collectIntrinsics, type Intrinsic, intrinsicsBehind, type NamedIntrinsics } from './intrinsics.ts';
+import {
+  ASSIGNABLE_PROPERTIES,
+  collectIntrinsics,
+  type Intrinsic,
+  intrinsicsBehind,
+  type NamedIntrinsics,
+} from './intrinsics.ts';
 import { apply, defineProperty, getPrototypeOf } from './primordials.ts';
 
 /**
@@ -94,5 +100,5 @@ export function freezeSegments(intl: { Segmenter?: { prototype: { segment: Segme
 }
 
 function intrinsicOf(object: object | null): Intrinsic {
-  return { object: object as object, assigned: ASSIGNED, open: null };
+  return { object: object as object, assigned: ASSIGNABLE_PROPERTIES, open: null };
 }

@@ -2,16 +2,16 @@ import { AT_HAND, LANGUAGE_NAMES } from '../../language-names.ts';
 import { enumerableKeys, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from './primordials.ts';
 
 /** Names of properties. */
-export type Keys = Readonly<Record<string | symbol, true | undefined>>;
+export type PropertyNames = Readonly<Record<string | symbol, true | undefined>>;
 
-export function keysOf(...names: readonly string[]): Keys {
+export function propertyNames(...names: readonly string[]): PropertyNames {
   const keys = { __proto__: null } as unknown as Record<string, true>;
   for (const name of names) keys[name] = true;
   return keys;
 }
 
 /** Prototypes on whose heirs libraries may assign any property, as the `buffer` package does on Uint8Array. */
-const ASSIGNED_WHOLLY = keysOf('Object', 'Function', 'Uint8Array', 'TypedArray');
+const ASSIGNED_WHOLLY = propertyNames('Object', 'Function', 'Uint8Array', 'TypedArray');
 
 /** Properties that libraries assign on arrays and on objects that inherit from them. */
 const ASSIGNED_ON_ARRAYS = ['toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
@@ -21,19 +21,19 @@ const ASSIGNED_ON_ARRAYS = ['toString', 'toLocaleString', 'valueOf', 'name', 'me
  * Arrays are without `constructor`: V8 tells plain arrays from others by it, and as an accessor it makes `map` six
  * times slower.
  */
-export const ASSIGNED = keysOf('constructor', ...ASSIGNED_ON_ARRAYS);
-const ON_ARRAYS = keysOf(...ASSIGNED_ON_ARRAYS);
+export const ASSIGNABLE_PROPERTIES = propertyNames('constructor', ...ASSIGNED_ON_ARRAYS);
+const ON_ARRAYS = propertyNames(...ASSIGNED_ON_ARRAYS);
 
 /** Properties that libraries set on the Error constructor to shape stack traces; V8 reads them there. */
 export const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
-const STACK_KEYS = keysOf(...STACK_SETTINGS);
+const STACK_KEYS = propertyNames(...STACK_SETTINGS);
 
 /** One shared object, and which of its properties may be assigned on objects that inherit from it. */
 export interface Intrinsic {
   readonly object: object;
-  readonly assigned: 'all' | Keys | null;
+  readonly assigned: 'all' | PropertyNames | null;
   /** Properties that stay as they are. With `all`, the object itself is not frozen, only its methods are. */
-  readonly open: 'all' | Keys | null;
+  readonly open: 'all' | PropertyNames | null;
 }
 
 /** A group of global names, their values, and the shared objects behind them. */
@@ -104,7 +104,7 @@ function addUnnamed(found: Intrinsic[], { eval: evaluate, Object, Array, Functio
   for (const sample of functions) {
     addConstructor(found, sample.constructor);
     for (let at = sample.prototype as object | null | undefined; at; at = getPrototypeOf(at)) {
-      if (at !== Object.prototype) add(found, { object: at, assigned: ASSIGNED, open: null });
+      if (at !== Object.prototype) add(found, { object: at, assigned: ASSIGNABLE_PROPERTIES, open: null });
     }
   }
   for (const iterator of iterators) addIterators(found, iterator);
@@ -120,7 +120,7 @@ function add(found: Intrinsic[], intrinsic: Intrinsic): void {
 }
 
 function addIterators(found: Intrinsic[], iterator: object): void {
-  add(found, { object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: null });
+  add(found, { object: getPrototypeOf(iterator) as object, assigned: ASSIGNABLE_PROPERTIES, open: null });
 }
 
 function addValue(found: Intrinsic[], value: unknown): void {
@@ -154,5 +154,5 @@ function addConstructor(found: Intrinsic[], constructor: { readonly name: string
 
 function assignedOn(name: string): Intrinsic['assigned'] {
   if (name === 'Array') return ON_ARRAYS;
-  return ASSIGNED_WHOLLY[name] === true ? 'all' : ASSIGNED;
+  return ASSIGNED_WHOLLY[name] === true ? 'all' : ASSIGNABLE_PROPERTIES;
 }

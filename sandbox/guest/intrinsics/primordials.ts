@@ -78,7 +78,7 @@ export const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype) as objec
 const stringify = JSON.stringify;
 
 /** The JSON text of a string. A plugin cannot interfere, because JSON.stringify looks up `toJSON` on objects only. */
-export function quote(text: string): string {
+export function quoteJson(text: string): string {
   return stringify(text);
 }
 

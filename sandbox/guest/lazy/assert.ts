@@ -2,19 +2,26 @@ import type { RuntimeServices } from '../lazy-modules.ts';
 import {
   type AnyFunction,
   AssertionError,
+  type AssertionMessage,
   comparisonText,
-  fail,
   type Inspect,
-  type Message,
   type Show,
   samenessText,
+  throwAssertionError,
 } from '../node/assertion-error.ts';
 import { isDeepEqual } from '../node/deep-equal.ts';
-import { checkFunction, checkString, nodeError, received, wrongType, wrongValue } from '../node/node-error.ts';
+import {
+  checkFunction,
+  checkString,
+  describeReceived,
+  invalidArgType,
+  invalidArgValue,
+  nodeError,
+} from '../node/node-error.ts';
 
 type Holds = (a: unknown, b: unknown) => boolean;
 
-type Comparing = (actual: unknown, expected: unknown, message?: Message) => void;
+type Comparing = (actual: unknown, expected: unknown, message?: AssertionMessage) => void;
 
 // oxlint-disable-next-line eqeqeq -- that is what it asserts
 const looselySame: Holds = (a, b) => a == b || (Number.isNaN(a) && Number.isNaN(b));
@@ -33,13 +40,13 @@ const not =
 function comparing(name: string, holds: Holds, text: (a: unknown, b: unknown) => string, operator = name): Comparing {
   const assertion = {
     [name](...given: unknown[]): void {
-      const [actual, expected, message] = given as [unknown, unknown, Message];
+      const [actual, expected, message] = given as [unknown, unknown, AssertionMessage];
       if (given.length < 2) {
         throw nodeError('ERR_MISSING_ARGS', 'The "actual" and "expected" arguments must be specified', TypeError);
       }
       if (holds(actual, expected)) return;
       const from = assertion[name] as AnyFunction;
-      fail({ operator, actual, expected, message, generated: text(actual, expected), from });
+      throwAssertionError({ operator, actual, expected, message, generated: text(actual, expected), from });
     },
   };
   return assertion[name] as Comparing;
@@ -51,18 +58,18 @@ function matching(name: string, shouldMatch: boolean, inspect: Inspect) {
     ? 'The input did not match the regular expression'
     : 'The input was expected to not match the regular expression';
   const assertion = {
-    [name](text: unknown, pattern: unknown, message?: Message): void {
-      if (!(pattern instanceof RegExp)) throw wrongType('regexp', 'an instance of RegExp', pattern);
+    [name](text: unknown, pattern: unknown, message?: AssertionMessage): void {
+      if (!(pattern instanceof RegExp)) throw invalidArgType('regexp', 'an instance of RegExp', pattern);
       if (typeof text === 'string' && pattern.test(text) === shouldMatch) return;
       const generated =
         typeof text === 'string'
           ? `${wrong} ${inspect(pattern)}. Input:\n\n${inspect(text)}\n`
           : `The "string" argument must be of type string. Received type ${typeof text} (${inspect(text)})`;
       const from = assertion[name] as AnyFunction;
-      fail({ operator: name, actual: text, expected: pattern, message, generated, from });
+      throwAssertionError({ operator: name, actual: text, expected: pattern, message, generated, from });
     },
   };
-  return assertion[name] as (text: unknown, pattern: unknown, message?: Message) => void;
+  return assertion[name] as (text: unknown, pattern: unknown, message?: AssertionMessage) => void;
 }
 
 /** The assertions that compare a value with another one. */
@@ -109,7 +116,7 @@ export function createThrowing(inspect: Inspect, show: Show) {
     if (matcher === undefined) return;
     const { error: thrown } = caught;
     const failed = (generated: string) =>
-      fail({ operator, actual: thrown, expected: matcher, message, generated, from });
+      throwAssertionError({ operator, actual: thrown, expected: matcher, message, generated, from });
     judge({ thrown, matcher, failed });
   }
 
@@ -160,7 +167,8 @@ export function createThrowing(inspect: Inspect, show: Show) {
 function createJudge(inspect: Inspect, show: Show): (judgement: Judgement) => void {
   function byObject(matcher: object, { thrown, failed }: Judgement): void {
     const isError = matcher instanceof Error;
-    if (!isError && Object.keys(matcher).length === 0) throw wrongValue('error', matcher, 'may not be an empty object');
+    if (!isError && Object.keys(matcher).length === 0)
+      throw invalidArgValue('error', matcher, 'may not be an empty object');
     const names = [...Object.keys(matcher), ...(isError ? ['name', 'message'] : [])];
     for (const name of names) {
       const [is, should] = [thrown, matcher].map((one) => (one as Record<string, unknown> | null)?.[name]);
@@ -198,34 +206,35 @@ function createJudge(inspect: Inspect, show: Show): (judgement: Judgement) => vo
   };
 }
 
-function split([first, second]: unknown[]): [Matcher, Message] {
-  return typeof first === 'string' ? [undefined, first] : [first as Matcher, second as Message];
+function split([first, second]: unknown[]): [Matcher, AssertionMessage] {
+  return typeof first === 'string' ? [undefined, first] : [first as Matcher, second as AssertionMessage];
 }
 
-function missing(matcher: Matcher, given: Message, operator: string, from: AnyFunction): never {
+function missing(matcher: Matcher, given: AssertionMessage, operator: string, from: AnyFunction): never {
   const kind = typeof matcher === 'function' && matcher.name !== '' ? ` (${matcher.name})` : '';
   const detail = typeof given === 'string' ? `: ${given}` : '.';
   const generated = `Missing expected ${operator === 'rejects' ? 'rejection' : 'exception'}${kind}${detail}`;
   const message = given instanceof Error ? given : undefined;
-  return fail({ operator, actual: undefined, expected: matcher, message, generated, from });
+  return throwAssertionError({ operator, actual: undefined, expected: matcher, message, generated, from });
 }
 
-function unwanted(error: unknown, given: Message, operator: string, from: AnyFunction): never {
+function unwanted(error: unknown, given: AssertionMessage, operator: string, from: AnyFunction): never {
   const what = operator === 'doesNotReject' ? 'rejection' : 'exception';
   const detail = typeof given === 'string' ? `: ${given}` : '.';
   const actual = (error as { message?: unknown } | null)?.message;
   const generated = `Got unwanted ${what}${detail}\nActual message: "${String(actual)}"`;
-  return fail({ operator, actual: error, expected: undefined, message: undefined, generated, from });
+  return throwAssertionError({ operator, actual: error, expected: undefined, message: undefined, generated, from });
 }
 
 /** The given promise, or the promise that a given function returns. */
 function promised(given: unknown): PromiseLike<unknown> {
   const promise = typeof given === 'function' ? (given as () => unknown)() : given;
   if (typeof (promise as PromiseLike<unknown> | undefined)?.then === 'function') return promise as PromiseLike<unknown>;
-  if (typeof given !== 'function') throw wrongType('promiseFn', 'of type function or an instance of Promise', given);
+  if (typeof given !== 'function')
+    throw invalidArgType('promiseFn', 'of type function or an instance of Promise', given);
   throw nodeError(
     'ERR_INVALID_RETURN_VALUE',
-    `Expected instance of Promise to be returned from the "promiseFn" function but got ${received(promise)}.`,
+    `Expected instance of Promise to be returned from the "promiseFn" function but got ${describeReceived(promise)}.`,
     TypeError,
   );
 }
@@ -251,11 +260,11 @@ export function createAssert(inspect: Inspect) {
   const { equal, notEqual, deepEqual, notDeepEqual, ...comparisons } = createComparisons(inspect, show);
 
   function ok(...given: unknown[]): void {
-    const [value, message] = given as [unknown, Message];
+    const [value, message] = given as [unknown, AssertionMessage];
     if (value) return;
     const generated =
       given.length === 0 ? 'No value argument passed to `assert.ok()`' : 'The expression evaluated to a falsy value';
-    fail({ operator: '==', actual: value, expected: true, message, generated, from: ok });
+    throwAssertionError({ operator: '==', actual: value, expected: true, message, generated, from: ok });
   }
 
   function ifError(error: unknown): void {
@@ -263,13 +272,20 @@ export function createAssert(inspect: Inspect) {
     const isNamed = typeof error === 'object' && 'message' in error;
     const detail = isNamed ? String((error as Error).message || error.constructor?.name) : inspect(error);
     const generated = `ifError got unwanted exception: ${detail}`;
-    fail({ operator: 'ifError', actual: error, expected: null, message: undefined, generated, from: ifError });
+    throwAssertionError({
+      operator: 'ifError',
+      actual: error,
+      expected: null,
+      message: undefined,
+      generated,
+      from: ifError,
+    });
   }
 
-  function failed(message?: Message): never {
+  function failed(message?: AssertionMessage): never {
     if (message instanceof Error) throw message;
     if (message !== undefined) checkString(message, 'message');
-    return fail({
+    return throwAssertionError({
       operator: 'fail',
       actual: undefined,
       expected: undefined,

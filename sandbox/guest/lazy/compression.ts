@@ -1,5 +1,5 @@
 import { Deflate, Inflate } from 'pako';
-import { conform } from '../globals/web-idl.ts';
+import { conformToWebIdl } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-modules.ts';
 import type { StreamClasses } from './streams.ts';
 
@@ -90,8 +90,8 @@ export function createCompressionClasses({ TransformStream }: Pick<StreamClasses
     }
   }
 
-  conform(CompressionStream);
-  conform(DecompressionStream);
+  conformToWebIdl(CompressionStream);
+  conformToWebIdl(DecompressionStream);
   return { CompressionStream, DecompressionStream };
 }
 

@@ -1,5 +1,5 @@
 import type { RuntimeServices } from '../lazy-modules.ts';
-import { checkFunction, checkObject, nodeError, outOfRange, wrongType } from '../node/node-error.ts';
+import { checkFunction, checkObject, invalidArgType, nodeError, outOfRange } from '../node/node-error.ts';
 
 /** Node's EventEmitter (https://nodejs.org/api/events.html). It behaves as Node's does, but is written differently. */
 interface Emitter {
@@ -66,7 +66,7 @@ function EventEmitter(this: unknown, options?: { captureRejections?: unknown }):
   emitter['_maxListeners'] ??= undefined;
   const given = options?.captureRejections;
   if (given !== undefined && typeof given !== 'boolean') {
-    throw wrongType('options.captureRejections', 'of type boolean', given);
+    throw invalidArgType('options.captureRejections', 'of type boolean', given);
   }
   hide(emitter, captures, given ?? settings.captureRejections);
 }
@@ -228,7 +228,7 @@ const methods = {
     return Reflect.ownKeys(listsOf(this));
   },
   setMaxListeners(this: Emitter, most: unknown) {
-    if (typeof most !== 'number') throw wrongType('setMaxListeners', 'of type number', most);
+    if (typeof most !== 'number') throw invalidArgType('setMaxListeners', 'of type number', most);
     if (!(most >= 0)) throw outOfRange('setMaxListeners', '>= 0', most);
     this['_maxListeners'] = most;
     return this;
@@ -285,7 +285,7 @@ export function createEvents(changed: () => void): typeof EventEmitter {
       configurable: true,
       get: () => settings.defaultMaxListeners,
       set(most: unknown) {
-        if (typeof most !== 'number') throw wrongType('defaultMaxListeners', 'of type number', most);
+        if (typeof most !== 'number') throw invalidArgType('defaultMaxListeners', 'of type number', most);
         if (!(most >= 0)) throw outOfRange('defaultMaxListeners', '>= 0', most);
         set('defaultMaxListeners', most);
       },
@@ -335,7 +335,7 @@ function signalOf(options: unknown): Signal | undefined {
   checkObject(options, 'options');
   const { signal } = options;
   if (signal !== undefined && (typeof signal !== 'object' || signal === null || !('aborted' in signal))) {
-    throw wrongType('options.signal', 'an instance of AbortSignal', signal);
+    throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
   }
   return signal as Signal | undefined;
 }
@@ -364,7 +364,7 @@ function sourceOf(emitter: unknown): Source {
       unlisten: (name, listener) => target.removeEventListener(String(name), listener),
     };
   }
-  throw wrongType('emitter', 'an instance of EventEmitter', emitter);
+  throw invalidArgType('emitter', 'an instance of EventEmitter', emitter);
 }
 
 /** Resolves with the arguments of the next event of a name. Rejects if an error event comes first. */
@@ -442,7 +442,7 @@ export function on(emitter: unknown, name: EventName, options?: unknown): AsyncI
     },
     return: end,
     throw(error: unknown) {
-      if (!(error instanceof Error)) throw wrongType('EventEmitter.AsyncIterator', 'an instance of Error', error);
+      if (!(error instanceof Error)) throw invalidArgType('EventEmitter.AsyncIterator', 'an instance of Error', error);
       onError(error);
       return Promise.resolve({ done: true, value: undefined });
     },
@@ -454,7 +454,7 @@ export function on(emitter: unknown, name: EventName, options?: unknown): AsyncI
 
 /** Calls a listener once when the signal is aborted. Calls it soon if the signal is aborted already. */
 export function addAbortListener(signal: Signal | undefined, listener: unknown): Record<symbol, () => void> {
-  if (signal === undefined) throw wrongType('signal', 'an instance of AbortSignal', signal);
+  if (signal === undefined) throw invalidArgType('signal', 'an instance of AbortSignal', signal);
   checkFunction(listener, 'listener');
   if (signal.aborted) queueMicrotask(() => listener());
   else signal.addEventListener('abort', listener, { once: true });

@@ -2,7 +2,7 @@ import { createEventKinds, type EventKinds } from '../globals/events/event-kinds
 import type { EventClasses } from '../globals/events/event-target.ts';
 import { createMessageClasses } from '../globals/events/messages.ts';
 import type { CloneResult } from '../globals/structured-clone.ts';
-import { tooFew } from '../globals/web-idl.ts';
+import { tooFewArguments } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-modules.ts';
 
 type Handler = (...args: unknown[]) => unknown;
@@ -48,7 +48,7 @@ export function createReporting(
   return {
     handled,
     reportError(error: unknown): void {
-      if (arguments.length === 0) throw tooFew('reportError', 1);
+      if (arguments.length === 0) throw tooFewArguments('reportError', 1);
       services.uncaught(error);
     },
     addEventListener: target.addEventListener.bind(target),

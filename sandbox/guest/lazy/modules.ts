@@ -8,7 +8,7 @@ import { createOs } from '../node/os.ts';
 import { createPath } from '../node/path.ts';
 import { StringDecoder } from '../node/string-decoder.ts';
 import { timerPromises } from '../node/timer-promises.ts';
-import { createTools } from '../node/util.ts';
+import { createUtil } from '../node/util.ts';
 
 type Members = Record<string, unknown>;
 
@@ -109,7 +109,7 @@ export function createModuleTable({ global, large, share, atCall }: ModuleServic
     },
     util: () => {
       const inspection = ['inspect', 'format', 'formatWithOptions', 'stripVTControlCharacters'];
-      const members = late(createTools(), inspection, (name) => large('inspect')[name]);
+      const members = late(createUtil(), inspection, (name) => large('inspect')[name]);
       return globals(['TextEncoder', 'TextDecoder'], members);
     },
     'util/types': () => own('util')['types'],

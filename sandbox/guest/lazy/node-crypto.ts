@@ -1,8 +1,8 @@
 import type { RuntimeServices } from '../lazy-modules.ts';
 import { defineLazily } from '../lazy-property.ts';
-import { createArithmetic } from '../node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
 import { createHashing } from '../node/crypto/hashes.ts';
-import { checkFunction, checkInteger, nodeError, outOfRange, wrongType } from '../node/node-error.ts';
+import { checkFunction, checkInteger, invalidArgType, nodeError, outOfRange } from '../node/node-error.ts';
 
 type Callback = (error: null, value?: unknown) => unknown;
 
@@ -49,7 +49,7 @@ export const KEYED_NAMES = [
 /** Node's module `crypto`: the functions that need no keys, and the lazy module that has the others. */
 export function createCryptoModule(services: RuntimeServices) {
   const { random, global } = services;
-  const arithmetic = createArithmetic(services);
+  const arithmetic = createProcessCrypto(services);
   const keyed = () => services.large('node-keys');
 
   function fill(bytes: Uint8Array): void {
@@ -128,7 +128,7 @@ export function createCryptoModule(services: RuntimeServices) {
 }
 
 function checkSafe(value: unknown, name: string): asserts value is number {
-  if (!Number.isSafeInteger(value)) throw wrongType(name, 'a safe integer', value);
+  if (!Number.isSafeInteger(value)) throw invalidArgType(name, 'a safe integer', value);
 }
 
 /** Returns the value, or passes it to a callback after the running code has finished. */
@@ -141,7 +141,7 @@ function answered<T>(value: T, callback: unknown): T | undefined {
 function bytesIn(target: unknown): Uint8Array {
   if (ArrayBuffer.isView(target)) return new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
   if (target instanceof ArrayBuffer) return new Uint8Array(target);
-  throw wrongType('buf', 'an instance of ArrayBuffer, Buffer, TypedArray, or DataView', target);
+  throw invalidArgType('buf', 'an instance of ArrayBuffer, Buffer, TypedArray, or DataView', target);
 }
 
 function timingSafeEqual(a: unknown, b: unknown): boolean {

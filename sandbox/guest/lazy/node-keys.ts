@@ -1,14 +1,14 @@
 import type { RuntimeServices } from '../lazy-modules.ts';
-import { createArithmetic } from '../node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
 import { createCiphers } from '../node/crypto/ciphers.ts';
 import { createDerivations } from '../node/crypto/derivations.ts';
-import { createKeys, type WebKeys } from '../node/crypto/keys.ts';
+import { createNodeKeys, type WebKeys } from '../node/crypto/keys.ts';
 import { createSignatures } from '../node/crypto/signatures.ts';
 
 /** The members of Node's module `crypto` that need keys. */
 export function create(services: RuntimeServices): Record<string, unknown> {
-  const arithmetic = createArithmetic(services);
-  const keys = createKeys(arithmetic, () => services.webKeys() as WebKeys);
+  const arithmetic = createProcessCrypto(services);
+  const keys = createNodeKeys(arithmetic, () => services.webKeys() as WebKeys);
   const { KeyObject, createSecretKey, createPrivateKey, createPublicKey, classes } = keys;
   return {
     KeyObject,

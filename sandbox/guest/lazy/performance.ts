@@ -1,5 +1,5 @@
 import type { EventClasses } from '../globals/events/event-target.ts';
-import { conform } from '../globals/web-idl.ts';
+import { conformToWebIdl } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-modules.ts';
 
 /** `performance` and its class (High Resolution Time 7). Marks, measures and observers are not there. */
@@ -30,7 +30,7 @@ export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now
     }
   }
 
-  conform(Performance);
+  conformToWebIdl(Performance);
   const performance = new Performance(permit);
   watch(performance, changed);
   return { Performance, performance };

@@ -1,7 +1,7 @@
 import * as polyfill from 'web-streams-polyfill';
 import { TextDecoder } from '../globals/encoding/text-decoder.ts';
 import { TextEncoder } from '../globals/encoding/text-encoder.ts';
-import { conform } from '../globals/web-idl.ts';
+import { conformToWebIdl } from '../globals/web-idl.ts';
 
 /** A stream of the guest's own class. A stream of another realm is not recognised. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -83,8 +83,8 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
     }
   }
 
-  conform(TextDecoderStream);
-  conform(TextEncoderStream);
+  conformToWebIdl(TextDecoderStream);
+  conformToWebIdl(TextEncoderStream);
   return {
     ...polyfill,
     TextDecoderStream,

@@ -1,27 +1,27 @@
 import { base64Of, bytesFromBase64 } from '../globals/encoding/bytes.ts';
 import {
-  type Algorithm,
   type Bytes,
   CryptoKey,
-  computed,
+  type CryptoKeyParts,
+  type CryptoKeyRequest,
+  computeBytes,
   createParameters,
+  cryptoKeyParts,
   type Dictionary,
   type Fail,
+  KEY_USAGES,
   type KeyFormat,
   type KeyPair,
-  type KeyParts,
-  type KeyRequest,
   makeKey,
-  partsOf,
-  type Tools,
-  text,
-  USAGES,
+  type SubtleAlgorithm,
+  type SubtleTools,
+  toDomString,
 } from '../globals/subtle/algorithm.ts';
 import { createCurves, createRsa } from '../globals/subtle/pair-algorithms.ts';
 import { createAes, createDerivations, createHmac } from '../globals/subtle/secret-algorithms.ts';
-import { conform } from '../globals/web-idl.ts';
+import { conformToWebIdl } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-modules.ts';
-import { createArithmetic } from '../node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
 
 /** What key operations need of the other classes and of the process. */
 interface SubtleServices extends Pick<RuntimeServices, 'compute' | 'computeLater' | 'random'> {
@@ -36,10 +36,10 @@ const permit = Symbol('permit');
 export function createSubtle({ DOMException, random, ...services }: SubtleServices) {
   const fail: Fail = (name, message) => new DOMException(message, name);
   const parameters = createParameters(fail);
-  const tools: Tools = {
+  const tools: SubtleTools = {
     fail,
     parameters,
-    arithmetic: createArithmetic(services),
+    arithmetic: createProcessCrypto(services),
     random: (bytes) => Uint8Array.from(random(bytes), (character) => character.charCodeAt(0)),
   };
   const algorithms = [
@@ -54,7 +54,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
    * The algorithm that a caller names, and the first of the operations that it has. Its `name` is that of the
    * specification.
    */
-  function algorithmFor<O extends Exclude<keyof Algorithm, 'name'>>(given: unknown, ...operations: O[]) {
+  function algorithmFor<O extends Exclude<keyof SubtleAlgorithm, 'name'>>(given: unknown, ...operations: O[]) {
     const options = parameters.named(given);
     const { name } = options;
     const found = algorithms.find((one) => one.name.toUpperCase() === name.toUpperCase());
@@ -62,31 +62,31 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
     if (found === undefined || operation === undefined) {
       throw fail('NotSupportedError', `The algorithm ${name} is not available here`);
     }
-    return { algorithm: found as Algorithm & Required<Pick<Algorithm, O>>, given: options, operation };
+    return { algorithm: found as SubtleAlgorithm & Required<Pick<SubtleAlgorithm, O>>, given: options, operation };
   }
 
-  function keyFor(key: unknown, { name }: Algorithm, usage: string): KeyParts {
+  function keyFor(key: unknown, { name }: SubtleAlgorithm, usage: string): CryptoKeyParts {
     const parts = keyOf(key);
     if (parts.algorithm.name !== name) throw fail('InvalidAccessError', `The key is not for ${name}`);
     if (!parts.usages.includes(usage)) throw fail('InvalidAccessError', `The key may not be used for ${usage}`);
     return parts;
   }
 
-  function keyOf(key: unknown): KeyParts {
-    const parts = partsOf(key);
+  function keyOf(key: unknown): CryptoKeyParts {
+    const parts = cryptoKeyParts(key);
     if (parts === undefined) throw new TypeError('The key is not a CryptoKey');
     return parts;
   }
 
   function formatOf(given: unknown): KeyFormat {
-    const format = text(given);
+    const format = toDomString(given);
     if (!FORMATS.includes(format)) throw new TypeError(`${format} is no form of keys`);
     return format as KeyFormat;
   }
 
-  function keyRequestOf(extractable: unknown, usages: unknown): KeyRequest {
-    const all = [...(usages as Iterable<unknown>)].map(text);
-    const unknown = all.find((usage) => !USAGES.includes(usage));
+  function keyRequestOf(extractable: unknown, usages: unknown): CryptoKeyRequest {
+    const all = [...(usages as Iterable<unknown>)].map(toDomString);
+    const unknown = all.find((usage) => !KEY_USAGES.includes(usage));
     if (unknown !== undefined) throw new TypeError(`${unknown} is no usage of keys`);
     return { extractable: Boolean(extractable), usages: all };
   }
@@ -100,12 +100,12 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
     return made;
   }
 
-  function imported(format: KeyFormat, data: Bytes | Dictionary, given: unknown, request: KeyRequest): CryptoKey {
+  function imported(format: KeyFormat, data: Bytes | Dictionary, given: unknown, request: CryptoKeyRequest): CryptoKey {
     const { algorithm, given: options } = algorithmFor(given, 'importKey');
     return usable(algorithm.importKey(format, data, options, request));
   }
 
-  function exported(format: KeyFormat, key: KeyParts): Bytes | Dictionary {
+  function exported(format: KeyFormat, key: CryptoKeyParts): Bytes | Dictionary {
     const { algorithm } = algorithmFor(key.algorithm.name, 'exportKey');
     if (!key.extractable) throw fail('InvalidAccessError', 'The key is not extractable');
     return algorithm.exportKey(format, key);
@@ -135,7 +135,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
 
     async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
       const hash = parameters.hash({ hash: algorithm });
-      return computed(tools, { op: 'digest', hash, data: base64Of(parameters.bytesIn(data, 'The data')) }).buffer;
+      return computeBytes(tools, { op: 'digest', hash, data: base64Of(parameters.bytesIn(data, 'The data')) }).buffer;
     }
 
     async encrypt(given: unknown, key: unknown, data: unknown): Promise<ArrayBuffer> {
@@ -220,7 +220,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
     }
   }
 
-  conform(SubtleCrypto);
+  conformToWebIdl(SubtleCrypto);
 
   function jwkIn(bytes: Bytes): Dictionary {
     try {
@@ -235,7 +235,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
   const forms = { secret: 'raw', public: 'spki', private: 'pkcs8' } as const;
   const webKeys = {
     make(
-      { type, material }: Pick<KeyParts, 'type' | 'material'>,
+      { type, material }: Pick<CryptoKeyParts, 'type' | 'material'>,
       given: unknown,
       extractable: unknown,
       usages: unknown,
@@ -245,7 +245,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
     },
   };
   const copyKey = (value: object): CryptoKey | undefined => {
-    const parts = partsOf(value);
+    const parts = cryptoKeyParts(value);
     return parts === undefined ? undefined : makeKey(parts);
   };
   return { CryptoKey, SubtleCrypto, copyKey, subtle: new SubtleCrypto(permit), webKeys };

@@ -1,5 +1,5 @@
 import { parseQuery, QueryList, URLSearchParams } from '../globals/url-search-params.ts';
-import { conform, tooFew } from '../globals/web-idl.ts';
+import { conformToWebIdl, tooFewArguments } from '../globals/web-idl.ts';
 import type { UrlParts } from '../host-function.ts';
 import type { HostLink } from '../host-link.ts';
 import type { RuntimeServices } from '../lazy-modules.ts';
@@ -17,19 +17,19 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
     #params: URLSearchParams | null = null;
 
     constructor(url: unknown, base?: unknown) {
-      if (arguments.length === 0) throw tooFew('URL', 1);
+      if (arguments.length === 0) throw tooFewArguments('URL', 1);
       const parts = parse(url, base);
       if (parts === null) throw invalid(url);
       this.#parts = parts;
     }
 
     static canParse(...given: unknown[]): boolean {
-      if (given.length === 0) throw tooFew('URL.canParse', 1);
+      if (given.length === 0) throw tooFewArguments('URL.canParse', 1);
       return parse(given[0], given[1]) !== null;
     }
 
     static parse(...given: unknown[]): URL | null {
-      if (given.length === 0) throw tooFew('URL.parse', 1);
+      if (given.length === 0) throw tooFewArguments('URL.parse', 1);
       const [url, base] = given.map((one) => (one === undefined ? undefined : text(one)));
       return parse(url, base) === null ? null : new URL(url, base);
     }
@@ -148,7 +148,7 @@ export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
     }
   }
 
-  conform(URL);
+  conformToWebIdl(URL);
   for (const name of ['canParse', 'parse'] as const) {
     Object.defineProperty(URL[name], 'length', { value: 1, configurable: true });
   }

@@ -1,9 +1,9 @@
-import { checkObject, checkString, nodeError, wrongType } from './node-error.ts';
+import { checkObject, checkString, invalidArgType, nodeError } from './node-error.ts';
 
 /** The path that a `file:` URL names (https://nodejs.org/api/url.html#urlfileurltopathurl-options). */
 export function fileURLToPath(given: unknown): string {
   const url = typeof given === 'string' ? new URL(given) : given;
-  if (!(url instanceof URL)) throw wrongType('path', 'of type string or an instance of URL', given);
+  if (!(url instanceof URL)) throw invalidArgType('path', 'of type string or an instance of URL', given);
   if (url.protocol !== 'file:') throw nodeError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file', TypeError);
   if (url.hostname !== '') {
     throw nodeError('ERR_INVALID_FILE_URL_HOST', 'File URL host must be "localhost" or empty on linux', TypeError);

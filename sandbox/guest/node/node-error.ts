@@ -17,10 +17,10 @@ export function nodeError(code: string, message: string, Kind: ErrorClass = Erro
 }
 
 /** Node's error for an argument of the wrong type. */
-export function wrongType(name: string, expected: string, given: unknown): NodeError {
+export function invalidArgType(name: string, expected: string, given: unknown): NodeError {
   return nodeError(
     'ERR_INVALID_ARG_TYPE',
-    `The ${named(name)} must be ${expected}. Received ${received(given)}`,
+    `The ${named(name)} must be ${expected}. Received ${describeReceived(given)}`,
     TypeError,
   );
 }
@@ -35,30 +35,30 @@ export function outOfRange(name: string, range: string, given: unknown): NodeErr
 }
 
 /** Node's error for an argument of the right type with a wrong value. */
-export function wrongValue(name: string, given: unknown, reason = 'is invalid'): NodeError {
+export function invalidArgValue(name: string, given: unknown, reason = 'is invalid'): NodeError {
   const what = name.includes('.') ? 'property' : 'argument';
   return nodeError('ERR_INVALID_ARG_VALUE', `The ${what} '${name}' ${reason}. Received ${literal(given)}`, TypeError);
 }
 
 /** A value as text, by its own conversion. */
-export function textOf(value: unknown): string {
+export function convertToString(value: unknown): string {
   return String(value);
 }
 
 /** @throws NodeError where a value is no text */
 export function checkString(value: unknown, name: string): asserts value is string {
-  if (typeof value !== 'string') throw wrongType(name, 'of type string', value);
+  if (typeof value !== 'string') throw invalidArgType(name, 'of type string', value);
 }
 
 /** @throws NodeError where a value is no function */
 export function checkFunction(value: unknown, name: string): asserts value is (...args: unknown[]) => unknown {
-  if (typeof value !== 'function') throw wrongType(name, 'of type function', value);
+  if (typeof value !== 'function') throw invalidArgType(name, 'of type function', value);
 }
 
 /** @throws NodeError where a value is no object */
 export function checkObject(value: unknown, name: string): asserts value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrongType(name, 'of type object', value);
+    throw invalidArgType(name, 'of type object', value);
 }
 
 /** @throws NodeError where a value is no whole number from `least` to `most` */
@@ -68,7 +68,7 @@ export function checkInteger(
   least: number = Number.MIN_SAFE_INTEGER,
   most: number = Number.MAX_SAFE_INTEGER,
 ): asserts value is number {
-  if (typeof value !== 'number') throw wrongType(name, 'of type number', value);
+  if (typeof value !== 'number') throw invalidArgType(name, 'of type number', value);
   if (!Number.isInteger(value)) throw outOfRange(name, 'an integer', value);
   if (value < least || value > most) throw outOfRange(name, `>= ${least} && <= ${most}`, value);
 }
@@ -79,7 +79,7 @@ function named(name: string): string {
 }
 
 /** How Node describes a value that it did not expect. */
-export function received(value: unknown): string {
+export function describeReceived(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (typeof value === 'function') return value.name === '' ? 'function ' : `function ${value.name}`;
   if (typeof value === 'object') {

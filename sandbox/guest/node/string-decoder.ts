@@ -1,4 +1,4 @@
-import { nodeError, textOf, wrongType } from './node-error.ts';
+import { convertToString, invalidArgType, nodeError } from './node-error.ts';
 
 type Encoding = 'utf8' | 'utf16le' | 'latin1' | 'base64' | 'base64url' | 'hex' | 'ascii';
 
@@ -26,8 +26,9 @@ export class StringDecoder {
   #high = '';
 
   constructor(encoding: unknown = 'utf8') {
-    const name = NAMES[textOf(encoding ?? 'utf8').toLowerCase()];
-    if (name === undefined) throw nodeError('ERR_UNKNOWN_ENCODING', `Unknown encoding: ${textOf(encoding)}`, TypeError);
+    const name = NAMES[convertToString(encoding ?? 'utf8').toLowerCase()];
+    if (name === undefined)
+      throw nodeError('ERR_UNKNOWN_ENCODING', `Unknown encoding: ${convertToString(encoding)}`, TypeError);
     this.encoding = name;
     if (name === 'utf8') this.#decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   }
@@ -35,7 +36,7 @@ export class StringDecoder {
   write(chunk: unknown): string {
     if (typeof chunk === 'string') return chunk;
     if (!ArrayBuffer.isView(chunk)) {
-      throw wrongType('buf', 'an instance of Buffer, TypedArray, or DataView', chunk);
+      throw invalidArgType('buf', 'an instance of Buffer, TypedArray, or DataView', chunk);
     }
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     return this.#decoder?.decode(bytes, { stream: true }) ?? this.#write(bytes);

@@ -1,4 +1,4 @@
-import { checkObject, nodeError, wrongType } from './node-error.ts';
+import { checkObject, invalidArgType, nodeError } from './node-error.ts';
 
 interface Signal {
   readonly aborted: boolean;
@@ -12,7 +12,7 @@ function signalOf(options: unknown): Signal | undefined {
   checkObject(options, 'options');
   const { signal } = options;
   if (signal !== undefined && typeof (signal as Signal | null)?.aborted !== 'boolean') {
-    throw wrongType('options.signal', 'an instance of AbortSignal', signal);
+    throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
   }
   return signal as Signal | undefined;
 }

@@ -1,5 +1,5 @@
 import { isDeepEqual } from './deep-equal.ts';
-import { checkFunction, nodeError, textOf, wrongType } from './node-error.ts';
+import { checkFunction, convertToString, invalidArgType, nodeError } from './node-error.ts';
 import { createTypeChecks } from './type-checks.ts';
 
 interface Signal {
@@ -10,7 +10,7 @@ interface Signal {
 /**
  * Node's module `util`, without the functions that show values as text, and without the members that are global too.
  */
-export function createTools(): Record<string, unknown> {
+export function createUtil(): Record<string, unknown> {
   const types = createTypeChecks();
   return {
     promisify,
@@ -118,10 +118,10 @@ function warn(text: string, code: unknown): void {
 
 /** Wraps a function. The first call prints a warning that the function is deprecated. */
 export function deprecate(original: unknown, message: unknown, code?: unknown): AnyFunction {
-  if (code !== undefined && typeof code !== 'string') throw wrongType('code', 'of type string', code);
+  if (code !== undefined && typeof code !== 'string') throw invalidArgType('code', 'of type string', code);
   checkFunction(original, 'fn');
-  const prefix = code === undefined ? '' : `[${textOf(code)}] `;
-  const warning = `${prefix}DeprecationWarning: ${textOf(message)}`;
+  const prefix = code === undefined ? '' : `[${convertToString(code)}] `;
+  const warning = `${prefix}DeprecationWarning: ${convertToString(message)}`;
   let warned = false;
   function deprecated(this: unknown, ...args: unknown[]): unknown {
     if (!warned) warn(warning, code ?? warning);
@@ -139,7 +139,7 @@ export function deprecate(original: unknown, message: unknown, code?: unknown): 
 export function inherits(child: unknown, parent: unknown): void {
   checkFunction(child, 'ctor');
   checkFunction(parent, 'superCtor');
-  if (parent.prototype === undefined) throw wrongType('superCtor.prototype', 'of type object', parent.prototype);
+  if (parent.prototype === undefined) throw invalidArgType('superCtor.prototype', 'of type object', parent.prototype);
   Object.defineProperty(child, 'super_', { value: parent, writable: true, configurable: true });
   Object.setPrototypeOf(child.prototype as object, parent.prototype as object);
 }

@@ -14,7 +14,7 @@ import type { GlobalNames } from './global-names.ts';
 import type { ReachableObjects } from './reachable-objects.ts';
 
 /** Records the properties of an object that cannot be frozen, to detect later changes. */
-export class Fingerprint {
+export class PropertyFingerprint {
   readonly #object: object;
   readonly #prototype: object | null;
   readonly #keys: readonly (string | symbol)[];
@@ -81,8 +81,8 @@ const NOTHING = /^/;
  */
 export class ReusedGlobals {
   readonly #parts: SealedParts;
-  #patterns: Fingerprint | undefined;
-  #env: Fingerprint | undefined;
+  #patterns: PropertyFingerprint | undefined;
+  #env: PropertyFingerprint | undefined;
   #stackTraceLimit: unknown;
   #prepareStackTrace: unknown;
   #isSealed = false;
@@ -104,8 +104,8 @@ export class ReusedGlobals {
     intrinsics.seal();
     objects.seal();
     names.seal();
-    this.#patterns = new Fingerprint(RegExpPrototype);
-    this.#env = new Fingerprint(env);
+    this.#patterns = new PropertyFingerprint(RegExpPrototype);
+    this.#env = new PropertyFingerprint(env);
     this.#stackTraceLimit = SHAPED.stackTraceLimit;
     this.#prepareStackTrace = SHAPED.prepareStackTrace;
     this.#isSealed = true;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /** The namespace of Node modules that do nothing here. */
-export const ABSENT = 'absent';
+export const ABSENT_NAMESPACE = 'absent';
 
 /** The advice to a plugin's author, by the first part of a module's name. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const UNSETTLED = /^_|^(?:ffi|sea|sqlite|test|wasi)\b/;
 const load = createRequire(import.meta.url);
 
 /** The advice to an author who uses a Node module that is absent. */
-export function insteadOf(name: string): string {
+export function absentModuleAdvice(name: string): string {
   return INSTEAD[name.split('/')[0] ?? ''] ?? ELSE;
 }
 
@@ -45,10 +45,10 @@ export function insteadOf(name: string): string {
  * import more than they call.
  * @param name without `node:`
  */
-export function absentText(name: string): string {
+export function absentModuleText(name: string): string {
   const shape = shapeOf(exportsOf(name), DEEPEST);
   return `"use strict";
-const name = ${JSON.stringify(name)}, instead = ${JSON.stringify(insteadOf(name))};
+const name = ${JSON.stringify(name)}, instead = ${JSON.stringify(absentModuleAdvice(name))};
 const refuse = (path) => function () {
   throw Object.assign(new Error(path + " is not there in a plugin. " + instead), { code: "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM" });
 };

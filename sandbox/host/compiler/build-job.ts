@@ -1,7 +1,7 @@
 /** What the bundler is asked to build, and its limits. The types are shared by the server and the bundler's process. */
 
 /** Largest bundle of a plugin, in bytes. */
-export const BUNDLE_BYTES = 10 * 1_048_576;
+export const MAX_BUNDLE_BYTES = 10 * 1_048_576;
 
 /** Largest source map that is kept, in bytes. Reading a map blocks the event loop for a moment. */
 export const MAP_BYTES = 4 * 1_048_576;

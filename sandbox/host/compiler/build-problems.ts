@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { BuildFailure, Location, Message } from 'esbuild';
-import { ended, type HostFailure } from '../surroundings.ts';
-import { insteadOf } from './absent-modules.ts';
+import { endCodeFailure, type HostFailure } from '../surroundings.ts';
+import { absentModuleAdvice } from './absent-modules.ts';
 import { type BuildProblem, type BuildProblems, MAX_PROBLEMS, PROBLEM_CHARS } from './build-job.ts';
-import { nodeModule } from './guest-modules.ts';
+import { nodeModuleName } from './guest-modules.ts';
 import { isReadByBundler } from './package-files.ts';
 
 /** Whether an error says what is wrong with the files of a build. False when the build ended for another cause. */
@@ -62,7 +62,7 @@ export function compileFailure(pluginId: string, { problems, total }: BuildProbl
   const [first] = problems;
   const { file, line, column } = first?.place ?? { file: undefined, line: null, column: null };
   return {
-    ...ended('COMPILE_ERROR', `Compilation failed: ${problemLines({ problems, total })}`),
+    ...endCodeFailure('COMPILE_ERROR', `Compilation failed: ${problemLines({ problems, total })}`),
     details: { pluginId, file: file === undefined ? null : shown(file), line, column },
   };
 }
@@ -83,8 +83,8 @@ function shown(file: string): string {
 
 /** What to tell the author when an import cannot be resolved. */
 export function unresolvedReason(specifier: string): string {
-  const module = nodeModule(specifier);
+  const module = nodeModuleName(specifier);
   return module === undefined
     ? `Could not resolve "${specifier}"`
-    : `Cannot import "${specifier}", a module of Node.js. ${insteadOf(module)}`;
+    : `Cannot import "${specifier}", a module of Node.js. ${absentModuleAdvice(module)}`;
 }

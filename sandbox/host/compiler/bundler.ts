@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildJob, BuildResult, BundlerMessage } from './build-job.ts';
-import type { FilesRead } from './source-files.ts';
+import type { SourceFileStates } from './source-files.ts';
 
 /** The limits of the bundler. */
 export interface BundlerLimits {
@@ -57,7 +57,7 @@ export class Bundler {
    * @throws BundlerLost when this build ends its process, takes too much memory or too long, when the bundler is
    *   closed, or when the build is outdated and the shared process did not finish it
    */
-  async build(job: BuildJob, read: FilesRead = new Map(), outdated?: AbortSignal): Promise<BuildResult> {
+  async build(job: BuildJob, read: SourceFileStates = new Map(), outdated?: AbortSignal): Promise<BuildResult> {
     const closed = this.#closing.signal;
     try {
       if (this.#shared?.takesBuilds !== true) {
@@ -87,7 +87,7 @@ export class Bundler {
     await Promise.all(Array.from(this.#processes, ({ gone }) => gone));
   }
 
-  async #byItself(job: BuildJob, read: FilesRead, over: AbortSignal): Promise<BuildResult> {
+  async #byItself(job: BuildJob, read: SourceFileStates, over: AbortSignal): Promise<BuildResult> {
     if (over.aborted) throw lossOf(over);
     const process = this.#start();
     const end = () => process.end(lossOf(over).reason);
@@ -116,7 +116,7 @@ function lossOf({ reason }: AbortSignal): BundlerLost {
 /** A build under way. */
 interface Pending {
   settle: (result: BuildResult | BundlerLost) => void;
-  read: FilesRead;
+  read: SourceFileStates;
   deadline: NodeJS.Timeout;
 }
 
@@ -174,7 +174,7 @@ class BundlerProcess {
    * @param read receives the files that the build is made of, also when it does not finish
    * @throws BundlerLost
    */
-  perform(job: BuildJob, read: FilesRead, timeoutMs: number): Promise<BuildResult> {
+  perform(job: BuildJob, read: SourceFileStates, timeoutMs: number): Promise<BuildResult> {
     const build = this.#builds++;
     read.clear();
     clearTimeout(this.#idle);

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { LAZY_MODULE } from '../../protocol.ts';
-import { ended, type HostFailure } from '../surroundings.ts';
-import { BUNDLE_BYTES, type BuildResult, type RuntimeJob } from './build-job.ts';
+import { LAZY_MODULE_MARKER } from '../../protocol.ts';
+import { endCodeFailure, type HostFailure } from '../surroundings.ts';
+import { type BuildResult, MAX_BUNDLE_BYTES, type RuntimeJob } from './build-job.ts';
 import { compileFailure, problemLines } from './build-problems.ts';
 import { Bundler, BundlerLost } from './bundler.ts';
 import { childProgram, nativeAddon } from './child-program.ts';
-import { areUnchanged, type FilesRead } from './source-files.ts';
+import { areSourceFilesUnchanged, type SourceFileStates } from './source-files.ts';
 import { type SourcePositions, sourcePositions } from './source-positions.ts';
 
 /** A plugin's entry file, found inside the plugins folder. */
@@ -73,17 +73,17 @@ export function createCompiler(deps: CompilerDeps): Compiler {
   const modulesDir = join(sandboxDir, 'guest', 'modules');
   const bundler = new Bundler({ timeoutMs, idleMs: IDLE_MS, memoryBytes });
   /** Builds that ended the bundler's process, by plugin. Such a build is not tried again until its files change. */
-  const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
+  const harmful = new Map<string, { read: SourceFileStates; failure: HostFailure }>();
   /** The builds under way, by plugin, with the files that each has read. */
-  const lasting = new Map<string, { read: FilesRead; outdated: AbortController }>();
+  const lasting = new Map<string, { read: SourceFileStates; outdated: AbortController }>();
 
   return {
     async compile(pluginId, { file, label }) {
       const known = harmful.get(pluginId);
-      if (known?.read.has(file) === true && (await areUnchanged(known.read))) return known.failure;
+      if (known?.read.has(file) === true && (await areSourceFilesUnchanged(known.read))) return known.failure;
       harmful.delete(pluginId);
       for (;;) {
-        const read: FilesRead = new Map();
+        const read: SourceFileStates = new Map();
         const outdated = new AbortController();
         lasting.set(pluginId, { read, outdated });
         try {
@@ -99,7 +99,7 @@ export function createCompiler(deps: CompilerDeps): Compiler {
           const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
           const isItsOwn = reason === 'ended' || reason === 'late' || reason === 'memory';
           const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
-          const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
+          const failure = { ...endCodeFailure('COMPILE_ERROR', message), details: { pluginId, file: label } };
           if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });
           return failure;
         } finally {
@@ -110,7 +110,7 @@ export function createCompiler(deps: CompilerDeps): Compiler {
 
     async filesChanged(pluginId) {
       const build = lasting.get(pluginId);
-      if (build !== undefined && !(await areUnchanged(build.read))) build.outdated.abort();
+      if (build !== undefined && !(await areSourceFilesUnchanged(build.read))) build.outdated.abort();
     },
 
     async runtime() {
@@ -120,9 +120,10 @@ export function createCompiler(deps: CompilerDeps): Compiler {
         expression(bundler, join(guest, 'boot.ts'), 'boot', sandboxDir),
         ...names.map((file) => expression(bundler, join(guest, 'lazy', file), 'create', sandboxDir)),
       ]);
-      return [runtime, ...lazy.map((text, index) => `${LAZY_MODULE}${parse(names[index] ?? '').name}\n${text}`)].join(
-        '',
-      );
+      return [
+        runtime,
+        ...lazy.map((text, index) => `${LAZY_MODULE_MARKER}${parse(names[index] ?? '').name}\n${text}`),
+      ].join('');
     },
 
     async child() {
@@ -153,7 +154,7 @@ function codeOf(built: BuildResult): string {
 function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
   return {
     code: 'SIZE_LIMIT',
-    message: `The bundle of ${label} has ${bytes} bytes, more than ${BUNDLE_BYTES}`,
+    message: `The bundle of ${label} has ${bytes} bytes, more than ${MAX_BUNDLE_BYTES}`,
     status: 500,
     details: { pluginId, file: label },
   };

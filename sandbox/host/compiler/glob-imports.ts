@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type Location, type PartialMessage, type TransformOptions, transform } from 'esbuild';
 import { MAX_PROBLEMS } from './build-job.ts';
 import { isBuildFailure } from './build-problems.ts';
-import { GUEST_SYNTAX, guestLoader, isCode } from './guest-syntax.ts';
+import { GUEST_SYNTAX, guestLoader, isCodeLoader } from './guest-syntax.ts';
 import { readSourceMap } from './source-map.ts';
 
 const REFUSED =
@@ -43,7 +43,7 @@ const CALLEE = /^(?:import|require|module)\b/;
 const MAX_CALLS = 100;
 
 /** A call that the bundler would take for a pattern. */
-export interface PatternCall {
+export interface DynamicImportCall {
   /** The index in the text at which the call begins; undefined when something else is written there. */
   at: number | undefined;
   isOfModule: boolean;
@@ -59,9 +59,9 @@ export interface PatternCall {
  * @returns the calls; of more than {@link MAX_CALLS} the first ones, and one more
  * @throws BuildFailure when the text does not compile
  */
-export async function patternCalls(file: string, text: string): Promise<PatternCall[]> {
+export async function findDynamicImportCalls(file: string, text: string): Promise<DynamicImportCall[]> {
   const loader = guestLoader(file);
-  if (loader === undefined || !isCode(loader) || !SUSPECT.test(text)) return [];
+  if (loader === undefined || !isCodeLoader(loader) || !SUSPECT.test(text)) return [];
   const how = {
     ...GUEST_SYNTAX,
     loader,
@@ -89,7 +89,7 @@ export async function patternCalls(file: string, text: string): Promise<PatternC
  */
 export async function globImports(file: string, text: string): Promise<PartialMessage[]> {
   try {
-    return refusals(await patternCalls(file, text));
+    return refusals(await findDynamicImportCalls(file, text));
   } catch (error) {
     // Does not leave the compile errors to the build: where the build refuses a text only in the end, it has searched
     // the folders by then.
@@ -99,7 +99,7 @@ export async function globImports(file: string, text: string): Promise<PartialMe
 }
 
 /** The first few of the calls, each as an error with its line. */
-function refusals(calls: readonly PatternCall[], said = REFUSED): PartialMessage[] {
+function refusals(calls: readonly DynamicImportCall[], said = REFUSED): PartialMessage[] {
   let left = LINES_CHARS;
   const shown = calls.slice(0, MAX_PROBLEMS).filter(({ location }, index) => {
     left -= location.lineText.length;
@@ -113,11 +113,11 @@ function* callsIn(code: string): Generator<number> {
   for (const { index, 0: call } of code.matchAll(CALL)) if (isPattern(code, index + call.length)) yield index;
 }
 
-function placesOf(file: string, text: string, code: string, map: string): PatternCall[] {
+function placesOf(file: string, text: string, code: string, map: string): DynamicImportCall[] {
   const found = readSourceMap(map);
   const generatedLines = lineStarts(code);
   const written = lineStarts(text);
-  const places = new Map<number, PatternCall>();
+  const places = new Map<number, DynamicImportCall>();
   let row = 0;
   for (const index of callsIn(code)) {
     while ((generatedLines[row + 1] ?? Number.POSITIVE_INFINITY) <= index) row += 1;
@@ -176,19 +176,19 @@ const MAX_NAMES = 1000;
 
 /**
  * The text of a package's file with functions in place of the calls that the bundler would take for patterns, see
- * {@link patternCalls}. Such a function throws when it is reached, as Node.js does for a missing module. Most packages
+ * {@link findDynamicImportCalls}. Such a function throws when it is reached, as Node.js does for a missing module. Most packages
  * try such calls, or can do without. Every line and column stays where it is.
  * @param file its path below the plugins folder
  * @returns the same text when there is nothing to replace; the errors that refuse it when a call cannot be replaced
  */
-export async function throwingPatterns(file: string, text: string): Promise<string | PartialMessage[]> {
+export async function replaceDynamicImportCalls(file: string, text: string): Promise<string | PartialMessage[]> {
   try {
-    const calls = await patternCalls(file, text);
+    const calls = await findDynamicImportCalls(file, text);
     if (calls.length === 0) return text;
     const replaced = replacedCalls(file, text, calls);
     if (replaced === undefined) return refusals(calls, refusedText(file));
     // Checks the new text, too, before the bundler gets it.
-    const left = await patternCalls(file, replaced);
+    const left = await findDynamicImportCalls(file, replaced);
     return left.length === 0 ? replaced : refusals(left, refusedText(file));
   } catch (error) {
     if (isBuildFailure(error)) return error.errors.slice(0, MAX_PROBLEMS);
@@ -199,7 +199,7 @@ export async function throwingPatterns(file: string, text: string): Promise<stri
 /**
  * The text with calls of other functions, which are appended behind its end. Undefined when a call cannot be replaced.
  */
-function replacedCalls(file: string, text: string, calls: readonly PatternCall[]): string | undefined {
+function replacedCalls(file: string, text: string, calls: readonly DynamicImportCall[]): string | undefined {
   const names = freeNames(text, calls.length);
   if (names.length < calls.length || calls.length > MAX_CALLS) return undefined;
   const parts: string[] = [];

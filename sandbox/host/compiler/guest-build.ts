@@ -2,16 +2,16 @@ import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { NAMESPACES } from '../../language-names.ts';
 import {
-  BUNDLE_BYTES,
   type BuildJob,
   type BuildResult,
   MAP_BYTES,
+  MAX_BUNDLE_BYTES,
   type PluginJob,
   type RuntimeJob,
 } from './build-job.ts';
 import { buildProblems, isBuildFailure } from './build-problems.ts';
 import { CHILD_BUILD } from './child-program.ts';
-import { partImports, providedCall } from './guest-modules.ts';
+import { providedModuleExpression, runtimePartImports } from './guest-modules.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { type ImportHooks, importWall } from './import-wall.ts';
 
@@ -42,7 +42,7 @@ const NOTHING = new Uint8Array();
  */
 const KEEPS_CONTEXTS: BuildOptions = {
   supported: { 'async-await': false, 'async-generator': false, 'for-await': false },
-  footer: { js: `${providedCall(CONTEXTS)};` },
+  footer: { js: `${providedModuleExpression(CONTEXTS)};` },
 };
 
 /**
@@ -61,7 +61,7 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
   const sloppy = new Set<string>();
   const onModule = (name: string) => modules.add(name);
   const onText = (path: string, text: string) => {
-    if (!isStrict(text)) sloppy.add(path);
+    if (!isStrictCode(text)) sloppy.add(path);
   };
   const options = () => ({
     ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
@@ -76,8 +76,8 @@ export async function performBuild(job: BuildJob, onRead: OnRead): Promise<Build
       format !== 'esm' && job.kind === 'plugin' && sloppy.has(resolve(job.root, path));
     const mayBeStrict = metafile !== undefined && !Object.entries(metafile.inputs).some(isSloppy);
     const closed = job.kind === 'plugin' ? withClosedNamespaces(contents(outfile)) : contents(outfile);
-    const code = mayBeStrict ? strict(closed) : closed;
-    if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
+    const code = mayBeStrict ? toStrictCode(closed) : closed;
+    if (code.length > MAX_BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
     const map = contents(`${outfile}.map`);
     return { kind: 'built', code: textOf(code), map: map.length > MAP_BYTES ? null : textOf(map) };
   } catch (error) {
@@ -128,7 +128,7 @@ function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
     // The runtime is strict from its first word. So no code can read the caller of one of its functions.
     banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
     footer: { js: `return module.exports.${exported}; })()` },
-    plugins: [partImports(join(base, 'sandbox/guest/node/plain-intrinsics.ts'))],
+    plugins: [runtimePartImports(join(base, 'sandbox/guest/node/plain-intrinsics.ts'))],
   };
 }
 
@@ -170,7 +170,7 @@ const MARK = Buffer.from('"use strict";');
 const START_BYTES = 1000;
 
 /** Whether a file of code says that it is strict. Modules always are (ECMA-262 11.2.2), and need not say so. */
-export function isStrict(text: string): boolean {
+export function isStrictCode(text: string): boolean {
   return DIRECTIVE.test(text.slice(BEFORE.exec(text)?.[0].length));
 }
 
@@ -178,7 +178,7 @@ export function isStrict(text: string): boolean {
  * The script as strict code, with all lines where they were. The bundler writes strict modules into a script that is
  * not strict. There, an assignment to a frozen object would do nothing, without an error.
  */
-export function strict(code: Uint8Array): Uint8Array {
+export function toStrictCode(code: Uint8Array): Uint8Array {
   const bytes = Buffer.from(code.buffer, code.byteOffset, code.byteLength);
   const at = bytes.subarray(0, START_BYTES).indexOf(START);
   if (at === -1) return code;

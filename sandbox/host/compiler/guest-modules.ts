@@ -4,27 +4,27 @@ import type { Plugin } from 'esbuild';
 import { GUEST_MODULES } from '../../guest-modules.ts';
 
 /** The namespace of the Node modules that the guest provides itself. */
-export const PROVIDED = 'node';
+export const PROVIDED_NAMESPACE = 'node';
 
 const NAMES: ReadonlySet<string> = new Set(GUEST_MODULES);
 
 /** The name of a module of Node, without `node:`; undefined where a specifier means none. */
-export function nodeModule(specifier: string): string | undefined {
+export function nodeModuleName(specifier: string): string | undefined {
   return isBuiltin(specifier) ? specifier.replace(/^node:/, '') : undefined;
 }
 
 /** Whether the guest provides a Node module. */
-export function isProvided(name: string): boolean {
+export function isProvidedNodeModule(name: string): boolean {
   return NAMES.has(name);
 }
 
 /** A CommonJS module that exports the guest's module of that name. */
-export function providedText(name: string): string {
-  return `module.exports = ${providedCall(name)};`;
+export function providedModuleText(name: string): string {
+  return `module.exports = ${providedModuleExpression(name)};`;
 }
 
 /** An expression for the guest's module of that name. */
-export function providedCall(name: string): string {
+export function providedModuleExpression(name: string): string {
   return `globalThis[Symbol.for("isolayer.module")](${JSON.stringify(name)})`;
 }
 
@@ -44,13 +44,15 @@ const COPIES_ALL = /node_modules\/node-inspect-extracted\/dist\/inspect\.js$/;
  * Lets the packages of the runtime's parts find each other, and the web's own classes.
  * @param plainIntrinsics the file that defines `globalThis` and `Reflect` for {@link COPIES_ALL}
  */
-export function partImports(plainIntrinsics: string): Plugin {
+export function runtimePartImports(plainIntrinsics: string): Plugin {
   return {
     name: 'part-imports',
     setup(build) {
       build.onResolve({ filter: /^(?:node:)?[a-z_]+\/?$/ }, ({ path }) => {
-        const name = SAME.get(path) ?? nodeModule(path);
-        return name !== undefined && isProvided(name) ? { path: name, namespace: PROVIDED } : undefined;
+        const name = SAME.get(path) ?? nodeModuleName(path);
+        return name !== undefined && isProvidedNodeModule(name)
+          ? { path: name, namespace: PROVIDED_NAMESPACE }
+          : undefined;
       });
       // Packages load it only when there is no global of that name.
       build.onResolve({ filter: /^abort-controller$/ }, ({ path }) => ({ path, namespace: 'empty' }));
@@ -59,8 +61,8 @@ export function partImports(plainIntrinsics: string): Plugin {
         contents: `var { globalThis, Reflect } = require(${JSON.stringify(plainIntrinsics)});${await readFile(path, 'utf8')}`,
         loader: 'js',
       }));
-      build.onLoad({ filter: /./, namespace: PROVIDED }, ({ path }) => ({
-        contents: providedText(path),
+      build.onLoad({ filter: /./, namespace: PROVIDED_NAMESPACE }, ({ path }) => ({
+        contents: providedModuleText(path),
         loader: 'js',
       }));
     },

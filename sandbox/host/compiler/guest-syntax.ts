@@ -70,7 +70,7 @@ export function guestLoader(file: string): Loader | undefined {
 }
 
 /** Whether a file is code that runs. */
-export function isCode(loader: Loader): boolean {
+export function isCodeLoader(loader: Loader): boolean {
   return CODE.has(loader);
 }
 

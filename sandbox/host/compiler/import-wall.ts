@@ -2,14 +2,22 @@ import { realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
 import type { OnResolveArgs, Plugin } from 'esbuild';
-import { ABSENT, absentText } from './absent-modules.ts';
+import { ABSENT_NAMESPACE, absentModuleText } from './absent-modules.ts';
 import { BrowserField } from './browser-field.ts';
 import { MAX_FILES } from './build-job.ts';
-import { globImports, throwingPatterns } from './glob-imports.ts';
-import { isProvided, nodeModule, PROVIDED, providedText } from './guest-modules.ts';
-import { guestLoader, isCode, unknownKind } from './guest-syntax.ts';
-import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
-import { fileState, isInside, LEADS_OUT, packageFolders, readSource, sourceTexts, targetOf } from './source-files.ts';
+import { globImports, replaceDynamicImportCalls } from './glob-imports.ts';
+import { isProvidedNodeModule, nodeModuleName, PROVIDED_NAMESPACE, providedModuleText } from './guest-modules.ts';
+import { guestLoader, isCodeLoader, unknownKind } from './guest-syntax.ts';
+import { isForbiddenLink, isReadByBundler, isWithinFolders, packageFiles } from './package-files.ts';
+import {
+  FORBIDDEN_IMPORT_TEXT,
+  fileState,
+  isInside,
+  packageFolders,
+  readSource,
+  resolveLinks,
+  sourceTexts,
+} from './source-files.ts';
 import { TsconfigPaths } from './tsconfig.ts';
 
 /** The folders that the wall needs to know. */
@@ -86,7 +94,7 @@ export function importWall(
   const modulesDir = realpathSync(places.modulesDir);
   const guestDir = dirname(modulesDir);
   const packages = packagesOf(root);
-  const allowed = (file: string) => isWithin([root, guestDir, ...packages], file);
+  const allowed = (file: string) => isWithinFolders([root, guestDir, ...packages], file);
 
   /** The allowed folders as imports spell them, before a link is followed. */
   const inside = [root, guestDir, ...packages, ...packageFolders(root)];
@@ -102,7 +110,7 @@ export function importWall(
       const refused = { needed: 0, optional: 0 };
       const described = new Set<string>();
       const watched = [root, ...packages];
-      const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
+      const refusedFile = packageFiles((folder) => isWithinFolders(watched, folder), allowed);
       const read = sourceTexts(allowed, onRead);
       const browser = new BrowserField(read);
       /** The file that replaces a package's bundle for browsers, if any, by import and importing folder. */
@@ -140,9 +148,14 @@ export function importWall(
           return { path: args.path, namespace: EMPTY };
         }
         if (SDK.test(args.path)) return { path: join(modulesDir, SDK_FILE) };
-        const module = nodeModule(args.path);
-        if (module !== undefined && (isProvided(module) || isOfPackage(importer))) {
-          return (await mapped(args)) ?? { path: module, namespace: isProvided(module) ? PROVIDED : ABSENT };
+        const module = nodeModuleName(args.path);
+        if (module !== undefined && (isProvidedNodeModule(module) || isOfPackage(importer))) {
+          return (
+            (await mapped(args)) ?? {
+              path: module,
+              namespace: isProvidedNodeModule(module) ? PROVIDED_NAMESPACE : ABSENT_NAMESPACE,
+            }
+          );
         }
         if (kind !== 'entry-point' && isInside(root, importer) && !isOfPackage(importer)) {
           for (const path of await paths.candidates(args.path, importer)) {
@@ -159,7 +172,7 @@ export function importWall(
         if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
           // Packages probe for files above them, and can do without.
           const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
-          return isProbe ? { path: args.path, external: true } : { errors: [{ text: LEADS_OUT }] };
+          return isProbe ? { path: args.path, external: true } : { errors: [{ text: FORBIDDEN_IMPORT_TEXT }] };
         }
         const outside = await refusedFile(args.path, resolveDir);
         if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
@@ -197,11 +210,14 @@ export function importWall(
       let left = BUILD_BYTES;
       let files = 0;
       build.onLoad({ filter: /./, namespace: EMPTY }, () => ({ contents: '', loader: 'empty' }));
-      build.onLoad({ filter: /./, namespace: PROVIDED }, ({ path }) => {
+      build.onLoad({ filter: /./, namespace: PROVIDED_NAMESPACE }, ({ path }) => {
         onModule(path);
-        return { contents: providedText(path), loader: 'js' };
+        return { contents: providedModuleText(path), loader: 'js' };
       });
-      build.onLoad({ filter: /./, namespace: ABSENT }, ({ path }) => ({ contents: absentText(path), loader: 'js' }));
+      build.onLoad({ filter: /./, namespace: ABSENT_NAMESPACE }, ({ path }) => ({
+        contents: absentModuleText(path),
+        loader: 'js',
+      }));
       build.onLoad({ filter: /^\// }, async ({ path }) => {
         if (await browser.disablesFile(path)) return { contents: '', loader: 'empty' };
         const source = await readSource(path, allowed);
@@ -216,9 +232,9 @@ export function importWall(
         if (loader === undefined) return { errors: [{ text: unknownKind(name) }] };
         const contents = withoutSourceMap(source.bytes);
         const text = contents.toString();
-        if (isCode(loader)) onText(path, text);
+        if (isCodeLoader(loader)) onText(path, text);
         if (isOfPackage(path)) {
-          const replaced = await throwingPatterns(name, text);
+          const replaced = await replaceDynamicImportCalls(name, text);
           return typeof replaced === 'string'
             ? { contents: replaced === text ? contents : replaced, loader }
             : { errors: replaced };
@@ -238,7 +254,7 @@ function leadsOut(specifier: string, resolveDir: string, inside: readonly string
   if (URL_START.test(specifier)) return false;
   if (!/^(?:\/|\.{1,2}(?:\/|$))/.test(specifier)) return /^\.\.(?:\/|$)/.test(normalize(specifier));
   const target = specifier.startsWith('/') ? normalize(specifier) : join(resolveDir, specifier);
-  return !isWithin(inside, target.replace(/(?<=.)\/$/, ''));
+  return !isWithinFolders(inside, target.replace(/(?<=.)\/$/, ''));
 }
 
 /**
@@ -261,7 +277,7 @@ async function isLinkAway(path: string, allowed: (file: string) => boolean): Pro
   const base = basename(path);
   const names = await readdir(dirname(path)).catch(() => []);
   const meant = names.filter((name) => name === base || parse(name).name === base);
-  for (const name of meant) if (await leadsAway(join(dirname(path), name), allowed)) return true;
+  for (const name of meant) if (await isForbiddenLink(join(dirname(path), name), allowed)) return true;
   return false;
 }
 
@@ -293,7 +309,7 @@ function withoutSourceMap(bytes: Buffer): Buffer {
  * be links to anywhere. The folder inside it is made by the plugins' authors, so it must not lead out.
  */
 function packagesOf(root: string): string[] {
-  const [own, ...above] = packageFolders(root).map(targetOf);
+  const [own, ...above] = packageFolders(root).map(resolveLinks);
   const others = above.filter((folder) => folder !== undefined);
-  return own !== undefined && isWithin([root, ...others], own) ? [own, ...others] : others;
+  return own !== undefined && isWithinFolders([root, ...others], own) ? [own, ...others] : others;
 }

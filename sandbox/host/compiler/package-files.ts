@@ -30,10 +30,10 @@ export function packageFiles(
     if (before !== undefined) return before;
     const first = ofFolder(dirname(folder)).then(async (above) => {
       if (above !== undefined) return above;
-      if (await leadsAway(folder, allowed)) return folder;
+      if (await isForbiddenLink(folder, allowed)) return folder;
       // The bundler reads Yarn's files only in the folder in which the build runs. That is the topmost watched folder.
       const names = watched(dirname(folder)) ? ['package.json'] : OWN_READS;
-      for (const name of names) if (await leadsAway(join(folder, name), allowed)) return join(folder, name);
+      for (const name of names) if (await isForbiddenLink(join(folder, name), allowed)) return join(folder, name);
       return undefined;
     });
     seen.set(folder, first);
@@ -72,7 +72,7 @@ function foldersOf(specifier: string, resolveDir: string): string[] {
  * Whether the path is a link to a file that may not be read, or to nothing.
  * @param path only its last part is checked, not the folders above
  */
-export async function leadsAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
+export async function isForbiddenLink(path: string, allowed: (file: string) => boolean): Promise<boolean> {
   const isLink = await lstat(path).then(
     (state) => state.isSymbolicLink(),
     () => false,
@@ -83,6 +83,6 @@ export async function leadsAway(path: string, allowed: (file: string) => boolean
 }
 
 /** Whether a folder is one of these, or lies below one. */
-export function isWithin(folders: readonly string[], folder: string): boolean {
+export function isWithinFolders(folders: readonly string[], folder: string): boolean {
   return folders.some((one) => one === folder || isInside(one, folder));
 }

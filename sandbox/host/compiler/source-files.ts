@@ -3,10 +3,10 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 
 /** Files by absolute path, each with a text that identifies its state. */
-export type FilesRead = Map<string, string>;
+export type SourceFileStates = Map<string, string>;
 
 /** The error of every import from a forbidden place, whether a file is there or not. */
-export const LEADS_OUT = 'The import leads out of the plugins folder';
+export const FORBIDDEN_IMPORT_TEXT = 'The import leads out of the plugins folder';
 
 /**
  * Largest file that goes into a bundle, in bytes. It exceeds the largest bundle, so that a large file fails by the
@@ -23,9 +23,9 @@ export async function readSource(
   path: string,
   allowed: (file: string) => boolean,
 ): Promise<{ bytes: Buffer; state: string } | string> {
-  if (!allowed(path)) return LEADS_OUT;
+  if (!allowed(path)) return FORBIDDEN_IMPORT_TEXT;
   try {
-    if (!allowed(await realpath(path))) return LEADS_OUT;
+    if (!allowed(await realpath(path))) return FORBIDDEN_IMPORT_TEXT;
     // A file that changes after this has another state than the build saw, and is built again.
     const before = await stat(path, { bigint: true });
     const size = Number(before.size);
@@ -64,7 +64,7 @@ export function sourceTexts(
 }
 
 /** Whether each of the files is as it was when it was read. */
-export async function areUnchanged(files: FilesRead): Promise<boolean> {
+export async function areSourceFilesUnchanged(files: SourceFileStates): Promise<boolean> {
   for (const [file, state] of files) if ((await fileState(file)) !== state) return false;
   return true;
 }
@@ -97,7 +97,7 @@ export function packageFolders(folder: string): string[] {
 }
 
 /** A path without symbolic links; undefined when it leads to nothing, or to a place that may not be looked at. */
-export function targetOf(path: string): string | undefined {
+export function resolveLinks(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

@@ -77,7 +77,7 @@ export function sourcePositions(filename: string, map: string | null, root: stri
 const PLACE = /^\s+at (?:async )?(?:.* \()?(plugins\/(?!.*node_modules\/).+?):(\d+):(\d+)\)?/m;
 
 /** The first place in the author's own files that a mapped stack names. */
-export function placeIn(stack: string): { file: string; line: number; column: number } | undefined {
+export function positionInStack(stack: string): { file: string; line: number; column: number } | undefined {
   const [, file, line, column] = PLACE.exec(stack) ?? [];
   return file === undefined ? undefined : { file, line: Number(line), column: Number(column) };
 }

@@ -1,7 +1,7 @@
 import type { KeyObject, SigningOptions, webcrypto } from 'node:crypto';
 import type { KeyKind, OaepUse, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
-import { forgetErrors, type Question, Refusal } from './question.ts';
+import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question.ts';
 
 /**
  * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
@@ -28,7 +28,7 @@ const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
 /** Makes a signature, or checks one and returns the answer as a byte. */
-export function sign(question: Question): Buffer {
+export function computeSignature(question: CryptoQuestionFields): Buffer {
   const { sign: signed, verify } = nodeCrypto();
   const hash = question.optional('hash');
   const data = question.bytes('data');
@@ -39,7 +39,7 @@ export function sign(question: Question): Buffer {
   return verify(hash, data, { key: publicKey(question), ...optionsOf(question) }, signature) ? YES : NO;
 }
 
-function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
+function optionsOf(question: CryptoQuestionFields): SigningOptions & { context?: Buffer } {
   const options: SigningOptions & { context?: Buffer } = {};
   const padding = question.optionalWhole('padding', MAX_PADDING);
   const saltLength = question.optionalWhole('salt', 65_536, -3);
@@ -54,7 +54,7 @@ function optionsOf(question: Question): SigningOptions & { context?: Buffer } {
 }
 
 /** Encrypts or decrypts with RSA-OAEP. */
-export function oaep(question: Question): Buffer {
+export function computeOaep(question: CryptoQuestionFields): Buffer {
   const use = question.one('use', OAEP_USES);
   const label = question.optionalBytes('label', MAX_LABEL_BYTES);
   const options = {
@@ -67,7 +67,7 @@ export function oaep(question: Question): Buffer {
 }
 
 /** Computes the shared secret of two keys of one kind. */
-export function agree(question: Question): Buffer {
+export function computeSharedSecret(question: CryptoQuestionFields): Buffer {
   return nodeCrypto().diffieHellman({
     privateKey: privateKey(question),
     publicKey: publicKey(question, 'peer'),
@@ -75,26 +75,26 @@ export function agree(question: Question): Buffer {
 }
 
 /** The private key in the question's field, as it crosses the boundary. */
-function privateKey(question: Question, field = 'key'): KeyObject {
+function privateKey(question: CryptoQuestionFields, field = 'key'): KeyObject {
   const key = question.bytes(field, MAX_DER_BYTES);
-  forgetErrors();
+  clearOpenSslErrors();
   return checked(nodeCrypto().createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
 }
 
 /** The public key in the question's field, as it crosses the boundary. */
-function publicKey(question: Question, field = 'key'): KeyObject {
+function publicKey(question: CryptoQuestionFields, field = 'key'): KeyObject {
   const key = question.bytes(field, MAX_DER_BYTES);
   return checked(nodeCrypto().createPublicKey({ key, format: 'der', type: 'spki' }));
 }
 
 /** Reads a key in any form. Returns JSON text of a {@link ReadKey}. */
-export function readKey(question: Question): string {
+export function readCryptoKey(question: CryptoQuestionFields): string {
   const as = question.one<KeyKind>('as', ['private', 'public']);
-  return describe(checked(as === 'private' ? readPrivate(question) : readPublic(question)));
+  return describeCryptoKey(checked(as === 'private' ? readPrivate(question) : readPublic(question)));
 }
 
 /** Describes a key by its bytes, kind and details, as JSON text. */
-export function describe(key: KeyObject): string {
+export function describeCryptoKey(key: KeyObject): string {
   const isPrivate = key.type === 'private';
   const der = key.export({ format: 'der', type: isPrivate ? 'pkcs8' : 'spki' } as { format: 'der'; type: 'spki' });
   const details = Object.entries(key.asymmetricKeyDetails ?? {}).map(([name, value]: [string, unknown]) => [
@@ -110,7 +110,7 @@ export function describe(key: KeyObject): string {
 }
 
 /** Writes a key into any form. */
-export function writeKey(question: Question): Buffer | string {
+export function writeCryptoKey(question: CryptoQuestionFields): Buffer | string {
   const as = question.one<KeyKind>('as', ['private', 'public']);
   const key = as === 'private' ? privateKey(question) : publicKey(question);
   const format = question.one('format', ['pem', 'der', 'jwk']);
@@ -120,18 +120,18 @@ export function writeKey(question: Question): Buffer | string {
   return typeof written === 'string' ? Buffer.from(written) : written;
 }
 
-function readPrivate(question: Question): KeyObject {
+function readPrivate(question: CryptoQuestionFields): KeyObject {
   const { createPrivateKey } = nodeCrypto();
   const data = question.bytes('data', MAX_TEXT_BYTES);
   const format = question.one('format', ['pem', 'der', 'jwk']);
-  forgetErrors();
+  clearOpenSslErrors();
   if (format === 'jwk') return createPrivateKey({ key: parsed(data), format });
   if (format === 'pem') return createPrivateKey({ key: data, format });
   const type = question.one<'pkcs1' | 'pkcs8' | 'sec1'>('type', ['pkcs1', 'pkcs8', 'sec1']);
   return createPrivateKey({ key: data, format, type });
 }
 
-function readPublic(question: Question): KeyObject {
+function readPublic(question: CryptoQuestionFields): KeyObject {
   const { createPublicKey } = nodeCrypto();
   const data = question.bytes('data', MAX_TEXT_BYTES);
   const format = question.one('format', ['pem', 'der', 'jwk', 'private', 'point']);
@@ -153,7 +153,7 @@ function readPublic(question: Question): KeyObject {
 function readPoint(curve: string, data: Buffer): KeyObject {
   const { ECDH, createPublicKey } = nodeCrypto();
   const name = CURVES.get(curve);
-  if (name === undefined) throw new Refusal(`${curve} is no curve of JSON Web Keys`);
+  if (name === undefined) throw new CryptoRefusal(`${curve} is no curve of JSON Web Keys`);
   const point = ECDH.convertKey(data, name, undefined, undefined, 'uncompressed') as Buffer;
   const half = (point.length - 1) / 2;
   const x = point.subarray(1, 1 + half).toString('base64url');
@@ -169,18 +169,19 @@ const CURVES: ReadonlyMap<string, string> = new Map([
 
 function parsed(data: Buffer): webcrypto.JsonWebKey {
   const value: unknown = JSON.parse(data.toString());
-  if (typeof value !== 'object' || value === null) throw new Refusal('The key is no JSON Web Key');
+  if (typeof value !== 'object' || value === null) throw new CryptoRefusal('The key is no JSON Web Key');
   return value;
 }
 
 function checked(key: KeyObject): KeyObject {
   const { type, asymmetricKeyType = '', asymmetricKeyDetails = {} } = key;
-  if (!KINDS.includes(asymmetricKeyType)) throw new Refusal(`Keys of ${asymmetricKeyType} are not worked with here`);
+  if (!KINDS.includes(asymmetricKeyType))
+    throw new CryptoRefusal(`Keys of ${asymmetricKeyType} are not worked with here`);
   const most = type === 'private' ? MAX_PRIVATE_BITS : MAX_PUBLIC_BITS;
-  if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new Refusal(`The key has more than ${most} bits`);
+  if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new CryptoRefusal(`The key has more than ${most} bits`);
   // The key brings its own curve parameters instead of a name.
   if (asymmetricKeyType === 'ec' && asymmetricKeyDetails.namedCurve === undefined) {
-    throw new Refusal('The curve of the key has no name');
+    throw new CryptoRefusal('The curve of the key has no name');
   }
   return key;
 }

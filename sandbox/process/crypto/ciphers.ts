@@ -1,7 +1,7 @@
 import type { CipherCCM, CipherGCMTypes, DecipherCCM } from 'node:crypto';
 import type { CipherStep } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
-import { forgetErrors, type Question, Refusal } from './question.ts';
+import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question.ts';
 
 /** How many unfinished ciphers a call may have; each takes about a kilobyte. */
 const MAX_OPEN = 128;
@@ -38,7 +38,7 @@ export class OpenCiphers {
    * Begins a cipher.
    * @returns the new cipher's number
    */
-  begin(question: Question): string {
+  begin(question: CryptoQuestionFields): string {
     const name = question.text('cipher');
     const decrypts = question.whole('decrypt', 1) === 1;
     const open: Open = {
@@ -49,7 +49,7 @@ export class OpenCiphers {
     };
     if (this.#open.size >= MAX_OPEN) {
       const message = `More than ${MAX_OPEN} ciphers are begun and not ended by final()`;
-      throw new Refusal(message);
+      throw new CryptoRefusal(message);
     }
     this.#made += 1;
     this.#open.set(this.#made, open);
@@ -60,10 +60,11 @@ export class OpenCiphers {
    * Performs one step of a cipher.
    * @returns the cipher's output; after the last output the tag, if the cipher encrypts and authenticates
    */
-  step(question: Question): Buffer {
+  step(question: CryptoQuestionFields): Buffer {
     const id = question.whole('id', Number.MAX_SAFE_INTEGER);
     const open = this.#open.get(id);
-    if (open === undefined) throw new Refusal('The cipher is not there any more: it ended with the call that began it');
+    if (open === undefined)
+      throw new CryptoRefusal('The cipher is not there any more: it ended with the call that began it');
     const { cipher } = open;
     const data = question.bytes('data', open.mostBytes);
     switch (question.one('step', STEPS)) {
@@ -82,7 +83,7 @@ export class OpenCiphers {
         return NOTHING;
       case 'final':
         this.#open.delete(id);
-        forgetErrors();
+        clearOpenSslErrors();
         return Buffer.concat([cipher.final(), tagOf(open)]);
     }
   }
@@ -98,7 +99,7 @@ const NOTHING = Buffer.alloc(0);
 const NO_LENGTH = {} as { plaintextLength: number };
 
 /** Encrypts or decrypts all data at once. The tag, if there is one, follows the data. */
-export function seal(question: Question): Buffer {
+export function runCipherAtOnce(question: CryptoQuestionFields): Buffer {
   const name = question.text('cipher');
   const decrypts = question.one('op', ['encrypt', 'decrypt']) === 'decrypt';
   const tagBytes = question.whole('tag', MAX_TAG_BYTES);
@@ -111,12 +112,12 @@ export function seal(question: Question): Buffer {
     return Buffer.concat(tagBytes > 0 ? [...sealed, cipher.getAuthTag()] : sealed);
   }
   const cut = data.length - tagBytes;
-  if (cut < 0) throw new Refusal('The data is shorter than its tag');
+  if (cut < 0) throw new CryptoRefusal('The data is shorter than its tag');
   if (tagBytes > 0) cipher.setAuthTag(data.subarray(cut));
   return Buffer.concat([cipher.update(data.subarray(0, cut)), cipher.final()]);
 }
 
-function cipherNamed(name: string, decrypts: boolean, question: Question): AnyCipher {
+function cipherNamed(name: string, decrypts: boolean, question: CryptoQuestionFields): AnyCipher {
   const { createCipheriv, createDecipheriv } = nodeCrypto();
   const key = question.bytes('key', MAX_KEY_BYTES);
   const iv = question.optionalBytes('iv', MAX_IV_BYTES) ?? null;

@@ -1,9 +1,9 @@
 import type { CryptoQuestion } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
-import { agree, oaep, readKey, sign, writeKey } from './asymmetric.ts';
-import { type OpenCiphers, seal } from './ciphers.ts';
-import { failureOf, forgetErrors, Question, Refusal } from './question.ts';
-import { type SlowWork, slowWork } from './slow-work.ts';
+import { computeOaep, computeSharedSecret, computeSignature, readCryptoKey, writeCryptoKey } from './asymmetric.ts';
+import { type OpenCiphers, runCipherAtOnce } from './ciphers.ts';
+import { CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors, cryptoFailureOf } from './question.ts';
+import { createSlowCryptoWork, type SlowCryptoWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
 const MAX_CHARACTERS = 24 * 1_048_576;
@@ -17,7 +17,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The resources for answering a question. */
-export interface CryptoRoom {
+export interface CryptoResources {
   readonly ciphers: OpenCiphers;
   /** Time left of the guest's present stretch, in milliseconds. */
   leftMs(): number;
@@ -26,20 +26,20 @@ export interface CryptoRoom {
 type Answer = Buffer | string;
 type Operation = CryptoQuestion['op'];
 
-const OPERATIONS: { readonly [op in Operation]: (question: Question, room: CryptoRoom) => Answer } = {
+const OPERATIONS: { readonly [op in Operation]: (question: CryptoQuestionFields, room: CryptoResources) => Answer } = {
   digest,
   hmac: (question) =>
     nodeCrypto().createHmac(hashNamed(question), question.bytes('key')).update(question.bytes('data')).digest(),
-  encrypt: seal,
-  decrypt: seal,
+  encrypt: runCipherAtOnce,
+  decrypt: runCipherAtOnce,
   cipher: (question, { ciphers }) => ciphers.begin(question),
   step: (question, { ciphers }) => ciphers.step(question),
-  sign,
-  verify: sign,
-  oaep,
-  agree,
-  'read-key': readKey,
-  'write-key': writeKey,
+  sign: computeSignature,
+  verify: computeSignature,
+  oaep: computeOaep,
+  agree: computeSharedSecret,
+  'read-key': readCryptoKey,
+  'write-key': writeCryptoKey,
   names,
   pbkdf2: atOnce,
   scrypt: atOnce,
@@ -52,8 +52,8 @@ const OPERATIONS: { readonly [op in Operation]: (question: Question, room: Crypt
  * code are looked up here. Each question carries its keys as bytes, so no key can be mistaken for another.
  * @returns as {@link CryptoQuestion} says
  */
-export function answerCryptoQuestion(text: string, room: CryptoRoom): string {
-  return answered(() => {
+export function answerCryptoQuestion(text: string, room: CryptoResources): string {
+  return cryptoAnswerText(() => {
     const question = parse(text);
     const op = question.one('op', Object.keys(OPERATIONS) as Operation[]);
     return OPERATIONS[op](question, room);
@@ -65,55 +65,55 @@ export function answerCryptoQuestion(text: string, room: CryptoRoom): string {
  * @param mostMs processor time that the call may still take
  * @throws Refusal, and Node's own errors about the question
  */
-export function slowWorkOf(text: string, mostMs: number): SlowWork {
-  const work = slowWork(parse(text));
-  if (work.ms > mostMs) throw new Refusal(tooLong(work.ms, mostMs, 'the call may take (limits.cpu_ms)'));
+export function readSlowCryptoWork(text: string, mostMs: number): SlowCryptoWork {
+  const work = createSlowCryptoWork(parse(text));
+  if (work.ms > mostMs) throw new CryptoRefusal(tooLong(work.ms, mostMs, 'the call may take (limits.cpu_ms)'));
   return work;
 }
 
 /** Returns the result of `make`, or the error it threw, as text. */
-export function answered(make: () => Answer): string {
+export function cryptoAnswerText(make: () => Answer): string {
   try {
     const answer = make();
     return typeof answer === 'string' ? `:${answer}` : `=${answer.toString('base64')}`;
   } catch (error) {
-    return answeredFailure(error);
+    return cryptoFailureText(error);
   }
 }
 
 /** The answer for an error. */
-export function answeredFailure(error: unknown): string {
-  forgetErrors();
-  const failure = failureOf(error);
+export function cryptoFailureText(error: unknown): string {
+  clearOpenSslErrors();
+  const failure = cryptoFailureOf(error);
   return failure === undefined ? '' : `!${JSON.stringify(failure)}`;
 }
 
-function parse(text: string): Question {
-  if (text.length > MAX_CHARACTERS) throw new Refusal('The data is too large to be worked with at once');
+function parse(text: string): CryptoQuestionFields {
+  if (text.length > MAX_CHARACTERS) throw new CryptoRefusal('The data is too large to be worked with at once');
   try {
-    return new Question(JSON.parse(text));
+    return new CryptoQuestionFields(JSON.parse(text));
   } catch {
-    throw new Refusal('The question is none');
+    throw new CryptoRefusal('The question is none');
   }
 }
 
-function digest(question: Question): Buffer {
+function digest(question: CryptoQuestionFields): Buffer {
   const { createHash } = nodeCrypto();
   const outputLength = question.optionalWhole('length', MAX_HASH_BYTES);
   const hash = createHash(hashNamed(question), outputLength === undefined ? undefined : { outputLength });
   return hash.update(question.bytes('data')).digest();
 }
 
-function hashNamed(question: Question): string {
+function hashNamed(question: CryptoQuestionFields): string {
   const name = question.text('hash');
   return HASHES.get(name) ?? name;
 }
 
-function atOnce(question: Question, { leftMs }: CryptoRoom): Answer {
-  const work = slowWork(question);
+function atOnce(question: CryptoQuestionFields, { leftMs }: CryptoResources): Answer {
+  const work = createSlowCryptoWork(question);
   const left = Math.floor(leftMs());
   if (work.ms > left) {
-    throw new Refusal(
+    throw new CryptoRefusal(
       `${tooLong(work.ms, left, 'are left of this stretch (limits.slice_ms)')}: use the form with a callback`,
     );
   }
@@ -124,7 +124,7 @@ function tooLong(ms: number, mostMs: number, which: string): string {
   return `It would take about ${Math.ceil(ms)} ms, and ${mostMs} ms ${which}`;
 }
 
-function names(question: Question): string {
+function names(question: CryptoQuestionFields): string {
   const { getCiphers, getHashes, constants } = nodeCrypto();
   const lists = { hashes: getHashes, ciphers: getCiphers, constants: () => constants };
   return JSON.stringify(lists[question.one('of', ['hashes', 'ciphers', 'constants'])]());

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { answered, answeredFailure, slowWorkOf } from './crypto-answer.ts';
+import { cryptoAnswerText, cryptoFailureText, readSlowCryptoWork } from './crypto-answer.ts';
 
 /** How many jobs run at once. The process's other threads stay free for Node's own work. */
 const MAX_RUNNING = 2;
@@ -17,7 +17,7 @@ interface Job {
  * The jobs of all calls of a process. Each call has at most one running job. The next job to begin belongs to the call
  * that has waited longest, so a call with many jobs does not stop other calls.
  */
-export class JobQueue {
+export class CryptoJobQueue {
   /** Waiting jobs by owner. An owner moves to the end when one of its jobs is over. */
   readonly #waiting = new Map<object, Job[]>();
   readonly #busy = new Set<object>();
@@ -85,13 +85,13 @@ export type OnJobDone = (id: number, answer: string, ms: number) => void;
 
 /** The slow jobs of one call. They run on other threads. */
 export class CallJobs {
-  readonly #queue: JobQueue;
+  readonly #queue: CryptoJobQueue;
   readonly #onDone: OnJobDone;
   #open = true;
   /** When the running job began; undefined while none runs. */
   #runningSince: number | undefined;
 
-  constructor(queue: JobQueue, onDone: OnJobDone) {
+  constructor(queue: CryptoJobQueue, onDone: OnJobDone) {
     this.#queue = queue;
     this.#onDone = onDone;
   }
@@ -106,11 +106,11 @@ export class CallJobs {
    * @param mostMs processor time that the call may still take
    */
   start(id: number, question: string, mostMs: number): void {
-    let work: ReturnType<typeof slowWorkOf>;
+    let work: ReturnType<typeof readSlowCryptoWork>;
     try {
-      work = slowWorkOf(question, mostMs);
+      work = readSlowCryptoWork(question, mostMs);
     } catch (error) {
-      const answer = answeredFailure(error);
+      const answer = cryptoFailureText(error);
       // Answers after the stretch of guest code that asked.
       setImmediate(() => this.#done(id, answer, 0));
       return;
@@ -128,10 +128,12 @@ export class CallJobs {
         };
         try {
           work.start((error, result) =>
-            over(error === null || error === undefined ? answered(() => result ?? '') : answeredFailure(error)),
+            over(
+              error === null || error === undefined ? cryptoAnswerText(() => result ?? '') : cryptoFailureText(error),
+            ),
           );
         } catch (error) {
-          const answer = answeredFailure(error);
+          const answer = cryptoFailureText(error);
           setImmediate(() => over(answer));
         }
       },

@@ -2,34 +2,34 @@ import type { CryptoFailure } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../late-modules.ts';
 
 /** A question that is malformed, or that this process does not answer. The guest sees the message. */
-export class Refusal extends Error {
+export class CryptoRefusal extends Error {
   readonly code = 'ERR_CRYPTO_OPERATION_FAILED';
 }
 
 /** A guest's question. The guest wrote every field, whatever the types say, so each field is checked before use. */
-export class Question {
+export class CryptoQuestionFields {
   readonly #fields: Readonly<Record<string, unknown>>;
 
   constructor(fields: unknown) {
-    if (typeof fields !== 'object' || fields === null) throw new Refusal('The question is none');
+    if (typeof fields !== 'object' || fields === null) throw new CryptoRefusal('The question is none');
     this.#fields = fields as Record<string, unknown>;
   }
 
   text(name: string): string {
     const value = this.optional(name);
-    if (value === undefined) throw new Refusal(`The question has no ${name}`);
+    if (value === undefined) throw new CryptoRefusal(`The question has no ${name}`);
     return value;
   }
 
   optional(name: string): string | undefined {
     const value = this.#own(name);
     if (value === undefined || typeof value === 'string') return value;
-    throw new Refusal(`${name} is no text`);
+    throw new CryptoRefusal(`${name} is no text`);
   }
 
   bytes(name: string, most = Number.POSITIVE_INFINITY): Buffer {
     const text = this.text(name);
-    if (text.length > most * 1.4 + 4) throw new Refusal(`${name} is longer than ${most} bytes`);
+    if (text.length > most * 1.4 + 4) throw new CryptoRefusal(`${name} is longer than ${most} bytes`);
     return Buffer.from(text, 'base64');
   }
 
@@ -39,7 +39,7 @@ export class Question {
 
   whole(name: string, most: number): number {
     const value = this.optionalWhole(name, most);
-    if (value === undefined) throw new Refusal(`The question has no ${name}`);
+    if (value === undefined) throw new CryptoRefusal(`The question has no ${name}`);
     return value;
   }
 
@@ -47,14 +47,14 @@ export class Question {
     const value = this.#own(name);
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new Refusal(`${name} must be a whole number from ${least} to ${most}`);
+    throw new CryptoRefusal(`${name} must be a whole number from ${least} to ${most}`);
   }
 
   /** Returns a field that must be one of the known texts. */
   one<T extends string>(name: string, known: readonly T[]): T {
     const value = this.text(name);
     const found = known.find((one) => one === value);
-    if (found === undefined) throw new Refusal(`${name} is none of ${known.slice(0, 10).join(', ')}`);
+    if (found === undefined) throw new CryptoRefusal(`${name} is none of ${known.slice(0, 10).join(', ')}`);
     return found;
   }
 
@@ -69,7 +69,7 @@ const MAX_TEXT = 400;
 const PRIVATE = /file:|node:|\n|(^|\s)\/\w/;
 
 /** What the guest may see of an error. Undefined when the error may come from this process's own code. */
-export function failureOf(error: unknown): CryptoFailure | undefined {
+export function cryptoFailureOf(error: unknown): CryptoFailure | undefined {
   if (!(error instanceof Error) || error.message.length > MAX_TEXT || PRIVATE.test(error.message)) return undefined;
   const { code, library, reason } = error as { code?: unknown; library?: unknown; reason?: unknown };
   const failure: CryptoFailure = {
@@ -90,6 +90,6 @@ function isShort(value: unknown): value is string {
  * Clears OpenSSL's list of errors by deriving a key. OpenSSL keeps errors by thread, and Node's reading of private keys
  * takes an old error for its own. So one call's error would make another call fail.
  */
-export function forgetErrors(): void {
+export function clearOpenSslErrors(): void {
   nodeCrypto().hkdfSync('sha256', '', '', '', 1);
 }

@@ -1,7 +1,7 @@
 import type { BinaryLike, KeyObject } from 'node:crypto';
 import { nodeCrypto } from '../late-modules.ts';
-import { describe } from './asymmetric.ts';
-import { type Question, Refusal } from './question.ts';
+import { describeCryptoKey } from './asymmetric.ts';
+import { type CryptoQuestionFields, CryptoRefusal } from './question.ts';
 
 const MAX_PASSWORD_BYTES = 65_536;
 const MAX_DERIVED_BYTES = 65_536;
@@ -26,7 +26,7 @@ const KEYS_MS: readonly (readonly [bits: number, ms: number])[] = [
 ];
 
 /** Work that may take long, ready to start. */
-export interface SlowWork {
+export interface SlowCryptoWork {
   /** About how long it will take on a usual machine, in milliseconds. */
   readonly ms: number;
   /** Memory that it takes beside its result. */
@@ -38,7 +38,7 @@ export interface SlowWork {
 }
 
 /** Reads a question into work, without starting it. */
-export function slowWork(question: Question): SlowWork {
+export function createSlowCryptoWork(question: CryptoQuestionFields): SlowCryptoWork {
   switch (question.one('op', OPERATIONS)) {
     case 'pbkdf2':
       return pbkdf2Work(question);
@@ -51,7 +51,7 @@ export function slowWork(question: Question): SlowWork {
   }
 }
 
-function pbkdf2Work(question: Question): SlowWork {
+function pbkdf2Work(question: CryptoQuestionFields): SlowCryptoWork {
   const { pbkdf2, pbkdf2Sync, getHashes, hash: digest } = nodeCrypto();
   const password = question.bytes('password', MAX_PASSWORD_BYTES);
   const salt = question.bytes('salt', MAX_PASSWORD_BYTES);
@@ -69,7 +69,7 @@ function pbkdf2Work(question: Question): SlowWork {
   };
 }
 
-function scryptWork(question: Question): SlowWork {
+function scryptWork(question: CryptoQuestionFields): SlowCryptoWork {
   const { scrypt, scryptSync } = nodeCrypto();
   const password = question.bytes('password', MAX_PASSWORD_BYTES);
   const salt = question.bytes('salt', MAX_PASSWORD_BYTES);
@@ -83,7 +83,7 @@ function scryptWork(question: Question): SlowWork {
   const memoryBytes = 128 * (N * r + r * p);
   // Node itself refuses work beyond the caller's own limit, with its own message.
   if (memoryBytes <= maxmem && memoryBytes > MAX_MEMORY_BYTES) {
-    throw new Refusal(`scrypt would take ${memoryBytes} bytes of memory; ${MAX_MEMORY_BYTES} are allowed`);
+    throw new CryptoRefusal(`scrypt would take ${memoryBytes} bytes of memory; ${MAX_MEMORY_BYTES} are allowed`);
   }
   const options = { N, r, p, maxmem };
   return {
@@ -94,7 +94,7 @@ function scryptWork(question: Question): SlowWork {
   };
 }
 
-function hkdfWork(question: Question): SlowWork {
+function hkdfWork(question: CryptoQuestionFields): SlowCryptoWork {
   const { hkdf, hkdfSync } = nodeCrypto();
   const [key, salt, info] = (['key', 'salt', 'info'] as const).map((name) =>
     question.bytes(name, MAX_PASSWORD_BYTES),
@@ -120,13 +120,14 @@ interface Pair {
   privateKey: KeyObject;
 }
 
-function keyPairWork(question: Question): SlowWork {
+function keyPairWork(question: CryptoQuestionFields): SlowCryptoWork {
   const { generateKeyPair, generateKeyPairSync } = nodeCrypto();
   const kind = question.one('kind', ['rsa', 'ec', 'ed25519', 'x25519']);
   const options: PairOptions =
     kind === 'rsa' ? rsaOptions(question) : kind === 'ec' ? { namedCurve: question.text('curve') } : {};
   const bits = options.modulusLength ?? 0;
-  const described = ({ publicKey, privateKey }: Pair) => `[${describe(publicKey)},${describe(privateKey)}]`;
+  const described = ({ publicKey, privateKey }: Pair) =>
+    `[${describeCryptoKey(publicKey)},${describeCryptoKey(privateKey)}]`;
   // Node's types have a separate signature for each kind, but the kind is known only at run time.
   const any = kind as 'rsa';
   const settings = options as { modulusLength: number };
@@ -141,10 +142,10 @@ function keyPairWork(question: Question): SlowWork {
   };
 }
 
-function rsaOptions(question: Question): PairOptions {
+function rsaOptions(question: CryptoQuestionFields): PairOptions {
   const modulusLength = question.whole('bits', Number.MAX_SAFE_INTEGER);
   if (modulusLength > MAX_BITS || modulusLength < MIN_BITS)
-    throw new Refusal(`Keys of RSA have from ${MIN_BITS} to ${MAX_BITS} bits here`);
+    throw new CryptoRefusal(`Keys of RSA have from ${MIN_BITS} to ${MAX_BITS} bits here`);
   const publicExponent = question.optionalWhole('exponent', 2 ** 32 - 1);
   return publicExponent === undefined ? { modulusLength } : { modulusLength, publicExponent };
 }

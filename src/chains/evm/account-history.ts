@@ -4,15 +4,15 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { sequenceOf } from '../../domain/transaction/anchor.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-client.ts';
-import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction } from '../chain-client.ts';
+import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { normalAddress } from './address.ts';
-import { useOf } from './inclusion/nonce-use.ts';
+import { nonceUseInBlock } from './inclusion/nonce-use.ts';
 import { mapLimited, undefinedIfRefused } from './inclusion/receipts.ts';
-import { blockNumber, blockTime, hasCode, toData, toQuantity, transactionCount, wholeBlock } from './provider.ts';
-import { readRequest, storedFields } from './schema.ts';
-import { shownSignature } from './signing.ts';
+import { blockNumber, blockTime, getFullBlock, hasCode, toData, toQuantity, transactionCount } from './provider.ts';
+import { readStoredRequest, storedFields } from './schema.ts';
+import { signatureView } from './signing.ts';
 
 /** How far a node's clock and ours may be apart. */
 const SLACK_MS = 300_000;
@@ -26,8 +26,8 @@ const MAX_TRANSACTIONS = 1_000n;
 const PATIENCE = { withinMs: 120_000 };
 
 /** The receiver, value, data and authorizations of a request, in one form. */
-export function contentOf({ request }: Pick<Transaction, 'request'>): string {
-  const { to, value, data, authorizationList } = readRequest(request);
+export function requestContentOf({ request }: Pick<Transaction, 'request'>): string {
+  const { to, value, data, authorizationList } = readStoredRequest(request);
   const authorizations = authorizationList.map(({ chain_id, address, nonce, y_parity, r, s }) =>
     [amountOf(chain_id), address, amountOf(nonce), y_parity, r, s].join(':'),
   );
@@ -42,7 +42,7 @@ function textOf(to: string | null, value: bigint, data: string, authorizations: 
  * Looks through the blocks for the account's own transactions. Each found one carries the account's signature, so one
  * endpoint is enough to find it. That there is nothing else needs a second endpoint, where there is one.
  */
-export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Promise<HistoryAnswer> {
+export async function readAccountHistory(rpc: RpcClient, question: AccountHistoryQuery): Promise<AccountHistoryAnswer> {
   const { sequences, account } = question;
   if (sequences === null) throw new TypeError('an EVM account has nonces');
   const { from, to } = sequences;
@@ -55,7 +55,7 @@ export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Pr
     rpc.onAll((read) => lookOn(read, range)),
     PATIENCE,
   );
-  const answer = historyOfAll(looks, rpc.endpointCount);
+  const answer = mergeEndpointHistories(looks, rpc.endpointCount);
   const unknown: PastTransaction[] = [];
   for (const one of answer.found.toSorted(bySequence)) if (!(await question.isKnown(one.hash))) unknown.push(one);
   return { ...answer, found: unknown };
@@ -78,7 +78,7 @@ interface OwnTransaction {
   past: PastTransaction;
 }
 
-async function lookOn(read: ReadOne, range: NonceRange): Promise<HistoryLook> {
+async function lookOn(read: ReadFromEndpoint, range: NonceRange): Promise<EndpointHistory> {
   const { account, from, to } = range;
   const head = await blockNumber(read);
   const count = await transactionCount(read, account, 'latest');
@@ -115,7 +115,7 @@ async function lookOn(read: ReadOne, range: NonceRange): Promise<HistoryLook> {
 }
 
 /** The last block that was made before a moment; -1 where there is none. */
-async function lastBlockBefore(read: ReadOne, moment: Timestamp, head: bigint): Promise<bigint> {
+async function lastBlockBefore(read: ReadFromEndpoint, moment: Timestamp, head: bigint): Promise<bigint> {
   for (let stride = 1n; head - stride >= 0n; stride *= 2n) {
     const madeAt = await blockTime(read, head - stride).catch(undefinedIfRefused);
     if (madeAt == null || madeAt < moment) return head - stride;
@@ -131,7 +131,7 @@ interface Span {
 }
 
 /** The blocks that may use a nonce, and the first nonce that they use where that is known. */
-type Places = { blocks: bigint[]; first?: bigint } | { lack: NonNullable<HistoryLook['lack']> };
+type Places = { blocks: bigint[]; first?: bigint } | { lack: NonNullable<EndpointHistory['lack']> };
 
 /** A part of the chain, with the account's counts at both ends. */
 interface Part {
@@ -146,7 +146,7 @@ interface Part {
  * time are read whole.
  */
 async function blocksWithUses(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { account, from, to }: NonceRange,
   { low, head, count }: Span,
 ): Promise<Places> {
@@ -196,22 +196,23 @@ function upTo(first: bigint, last: bigint): bigint[] {
 
 /** Whether something else than a transaction of the account used its nonce: an authorization or its code (EIP-7702). */
 async function isUsedOtherwise(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   account: string,
   nonce: bigint,
   blocks: readonly bigint[],
 ): Promise<boolean> {
   for (const number of blocks) {
-    const block = await wholeBlock(read, number).catch(undefinedIfRefused);
-    if (block != null && useOf(block, number, { account, sequence: nonce, hashes: [] }) !== undefined) return true;
+    const block = await getFullBlock(read, number).catch(undefinedIfRefused);
+    if (block != null && nonceUseInBlock(block, number, { account, sequence: nonce, hashes: [] }) !== undefined)
+      return true;
   }
   const last = blocks.at(-1);
   return last !== undefined && (await hasCode(read, account, last).catch(undefinedIfRefused)) === true;
 }
 
 /** The account's own transactions in a block; null where the node does not show the block. */
-async function ownIn(read: ReadOne, number: bigint, account: string): Promise<OwnTransaction[] | null> {
-  if ((await wholeBlock(read, number).catch(undefinedIfRefused)) == null) return null;
+async function ownIn(read: ReadFromEndpoint, number: bigint, account: string): Promise<OwnTransaction[] | null> {
+  if ((await getFullBlock(read, number).catch(undefinedIfRefused)) == null) return null;
   return read(
     'eth_getBlockByNumber',
     [toQuantity(number), true],
@@ -256,7 +257,7 @@ function ownOf(shown: JsonObject, account: string): OwnTransaction {
     ...(hasTwoFees
       ? { max_fee_per_gas: jsonAmount(maxFeePerGas), max_priority_fee_per_gas: jsonAmount(maxPriorityFeePerGas) }
       : { gas_price: jsonAmount(gasPrice ?? 0n) }),
-    signature: shownSignature(r.slice(2), s.slice(2), yParity + (signed.type === 0 ? 27 : 0)),
+    signature: signatureView(r.slice(2), s.slice(2), yParity + (signed.type === 0 ? 27 : 0)),
   });
   const content = textOf(to, value, data, authorizations);
   return {

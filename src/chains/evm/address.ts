@@ -41,6 +41,6 @@ export function normalAddress(text: string): string {
 }
 
 /** The account of a secp256k1 public key (65 bytes): the last 20 bytes of its hash, as the reference writes it. */
-export function addressOf(publicKey: Uint8Array): string {
+export function addressOfPublicKey(publicKey: Uint8Array): string {
   return `0x${hash('keccak-256', publicKey.subarray(1), 'hex').slice(-40)}`;
 }

@@ -3,16 +3,16 @@ import type { Json } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { type OfferMethod, offerBytes, offerToEach } from '../offering.ts';
-import { broadcastFailure } from './errors.ts';
+import { type OfferMethod, offerBytes, offerToEveryEndpoint } from '../offering.ts';
+import { classifyBroadcastError } from './errors.ts';
 import { blockNumber, sentHash, toQuantity } from './provider.ts';
-import { readFields } from './schema.ts';
+import { readChainFields } from './schema.ts';
 
 const publicOffer: OfferMethod = {
   method: 'eth_sendRawTransaction',
   params: ({ raw }) => [raw],
   isOurs: (answer, { hash }) => namesOurs(answer, hash),
-  failure: broadcastFailure,
+  failure: classifyBroadcastError,
 };
 
 /** Where transactions go: the public endpoints, and the relays for private ones, by their method. */
@@ -55,7 +55,7 @@ const NO_RELAY: BroadcastOutcome = {
 };
 
 function privacyOf({ fields }: Attempt) {
-  return readFields(fields)?.private;
+  return readChainFields(fields)?.private;
 }
 
 async function broadcastPrivately(
@@ -68,7 +68,7 @@ async function broadcastPrivately(
     rpc: relay,
     offerMethod: method === 'eth_sendPrivateTransaction' ? privateOffer(head) : publicOffer,
   }));
-  return lookedUpIfUnclear(rpc, attempts, await offerToEach(ways, attempts));
+  return lookedUpIfUnclear(rpc, attempts, await offerToEveryEndpoint(ways, attempts));
 }
 
 /**

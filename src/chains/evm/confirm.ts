@@ -1,19 +1,25 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../chain-client.ts';
+import { EndpointUnfit, isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
-import { type Finding, type LostTransaction, trace } from './inclusion/displacement.ts';
-import { isMalformed, mapLimited, nullIfUnreadable, receiptsOf, undefinedIfRefused } from './inclusion/receipts.ts';
-import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
-import { type Claim, corroboratedClaims } from './inclusion/second-endpoint.ts';
-import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
-import { type EvmFields, readFields } from './schema.ts';
+import { type BlockBodySearch, createBlockBodySearch } from './inclusion/body-search.ts';
+import { type LostTransaction, type NonceFinding, traceNonceUses } from './inclusion/displacement.ts';
+import {
+  isMalformedAnswer,
+  mapLimited,
+  nullIfUnreadable,
+  receiptsOf,
+  undefinedIfRefused,
+} from './inclusion/receipts.ts';
+import { REVERTED, type Revert, revertReason, usedAllGas } from './inclusion/revert.ts';
+import { corroboratedClaims, type InclusionClaim } from './inclusion/second-endpoint.ts';
+import { type BlockHashes, blockNumber, getBlock, parseQuantity, type Receipt, transactionCount } from './provider.ts';
+import { type EvmFields, readChainFields } from './schema.ts';
 
-const OPEN: Observation = { kind: 'open' };
+const OPEN: TransactionObservation = { kind: 'open' };
 
 /** How many blocks below the floor still count as lagging a little. Farther below, the floor itself is in doubt. */
 const NO_MERE_LAG = 1_000n;
@@ -23,7 +29,7 @@ const REVERTS_AT_ONCE = 32;
 
 /** One transaction that is looked for. */
 interface TrackedTransaction extends LostTransaction {
-  entry: ObservedEntry;
+  entry: ObservedTransaction;
   /** The receipt with which it was last seen in a block, while it counts as being there. */
   seen: EvmFields['receipt'] | undefined;
 }
@@ -39,17 +45,17 @@ interface Look {
   isLate: boolean;
   /** No node shows receipts that can all be read, so one that cannot counts as none. */
   isTolerant?: boolean;
-  search: BodySearch;
+  search: BlockBodySearch;
 }
 
 /** The state of one chain that is kept from look to look. */
-export interface Lookout {
+export interface ObservationMemory {
   floor: HeadFloor;
-  search: BodySearch;
+  search: BlockBodySearch;
 }
 
-export function createLookout(clock: Clock): Lookout {
-  return { floor: createHeadFloor(clock), search: createBodySearch() };
+export function createObservationMemory(clock: Clock): ObservationMemory {
+  return { floor: createHeadFloor(clock), search: createBlockBodySearch() };
 }
 
 /**
@@ -57,12 +63,12 @@ export function createLookout(clock: Clock): Lookout {
  * in blocks. Receipts are read for those nonces only, by block where many share one. A node below the floor is passed
  * over while another is above it.
  */
-export async function observe(
+export async function observeTransactions(
   rpc: RpcClient,
-  entries: readonly ObservedEntry[],
+  entries: readonly ObservedTransaction[],
   confirmations: bigint,
-  { floor, search }: Lookout,
-): Promise<Observation[]> {
+  { floor, search }: ObservationMemory,
+): Promise<TransactionObservation[]> {
   const look: Look = {
     rpc,
     tracked: entries.map(trackedOf),
@@ -73,7 +79,7 @@ export async function observe(
   };
   const least = look.floor;
   let someLag = false;
-  const lookAbove = (isTolerant: boolean) => (read: ReadOne) =>
+  const lookAbove = (isTolerant: boolean) => (read: ReadFromEndpoint) =>
     lookOn(read, { ...look, isTolerant }, (head) => {
       // Without a floor there is nothing to judge the height by.
       if (head >= least && least >= 0n) rpc.caughtUp(read);
@@ -84,18 +90,18 @@ export async function observe(
   const observations = await rpc.onOne(lookAbove(false)).catch((error: unknown) => {
     if (someLag) return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
     // A receipt that cannot be had or read must not keep the other transactions from being observed.
-    if (isMalformed(error) || isNodeError(error)) return rpc.onOne(lookAbove(true));
+    if (isMalformedAnswer(error) || isNodeError(error)) return rpc.onOne(lookAbove(true));
     throw error;
   });
   for (const one of observations) {
-    if (one.kind === 'included') floor.raise(BigInt(readFields(one.fields)?.receipt?.block_number ?? -1));
+    if (one.kind === 'included') floor.raise(BigInt(readChainFields(one.fields)?.receipt?.block_number ?? -1));
   }
   return observations;
 }
 
-function trackedOf(entry: ObservedEntry): TrackedTransaction {
+function trackedOf(entry: ObservedTransaction): TrackedTransaction {
   const { transaction, attempts } = entry;
-  const fields = readFields(transaction.fields);
+  const fields = readChainFields(transaction.fields);
   const { receipt } = fields ?? {};
   return {
     entry,
@@ -109,7 +115,11 @@ function trackedOf(entry: ObservedEntry): TrackedTransaction {
   };
 }
 
-async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => void): Promise<Observation[]> {
+async function lookOn(
+  read: ReadFromEndpoint,
+  look: Look,
+  checkHead: (head: bigint) => void,
+): Promise<TransactionObservation[]> {
   const { tracked, confirmations } = look;
   const head = await blockNumber(read);
   checkHead(head);
@@ -134,7 +144,7 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   const isWitness = isHigh && head >= look.floor;
   const isLost = (one: TrackedTransaction) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'unproved';
   const tracing = { rpc: look.rpc, read, confirmations, finalBlock: head - confirmations, search: look.search };
-  const findings = await trace(tracing, isWitness ? tracked.filter(isLost) : []);
+  const findings = await traceNonceUses(tracing, isWitness ? tracked.filter(isLost) : []);
   for (const [one, finding] of findings) if (finding.kind === 'receipt') receipts.set(one, finding.receipt);
 
   const isDeep = (one: TrackedTransaction) => receipts.has(one) && mayBeDeep(one);
@@ -159,12 +169,12 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   });
 }
 
-function withoutReceipt(finding: Finding | undefined): Observation {
+function withoutReceipt(finding: NonceFinding | undefined): TransactionObservation {
   if (finding?.kind === 'displaced') return { kind: 'dead', anchor: 'used', reason: finding.reason };
   return finding?.kind === 'unproved' ? { kind: 'open', reason: finding.reason } : OPEN;
 }
 
-function asClaim({ account }: TrackedTransaction, receipt: Receipt): Claim {
+function asClaim({ account }: TrackedTransaction, receipt: Receipt): InclusionClaim {
   return { account, receipt };
 }
 
@@ -173,27 +183,27 @@ async function filterLimited<T>(items: readonly T[], isWanted: (item: T) => Prom
   return items.filter((_item, index) => tracked[index] === true);
 }
 
-async function countsOf(read: ReadOne, tracked: readonly TrackedTransaction[]): Promise<Map<string, bigint>> {
+async function countsOf(read: ReadFromEndpoint, tracked: readonly TrackedTransaction[]): Promise<Map<string, bigint>> {
   const signed = tracked.filter(({ hashes }) => hashes.length > 0);
   const accounts = [...new Set(signed.map(({ account }) => account))];
   const counts = await Promise.all(accounts.map((account) => transactionCount(read, account, 'latest')));
   return new Map(accounts.map((account, index) => [account, counts[index] ?? 0n]));
 }
 
-type BlockAt = (block: bigint) => Promise<ShownBlock | null | undefined>;
+type BlockAt = (block: bigint) => Promise<BlockHashes | null | undefined>;
 
 /** Reads the node's blocks, each of them once. */
-function blocksOn(read: ReadOne): BlockAt {
-  const known = new Map<bigint, Promise<ShownBlock | null | undefined>>();
+function blocksOn(read: ReadFromEndpoint): BlockAt {
+  const known = new Map<bigint, Promise<BlockHashes | null | undefined>>();
   return (block) => {
-    const shown = known.get(block) ?? shownBlock(read, block).catch(undefinedIfRefused);
+    const shown = known.get(block) ?? getBlock(read, block).catch(undefinedIfRefused);
     known.set(block, shown);
     return shown;
   };
 }
 
 /** Whether this is the block with that hash, and lists one of the transactions if it lists any. */
-function holds(block: ShownBlock | null | undefined, hash: string, transactions: readonly string[]): boolean {
+function holds(block: BlockHashes | null | undefined, hash: string, transactions: readonly string[]): boolean {
   if (block?.hash !== hash) return false;
   const { transactions: listed } = block;
   return listed === undefined || transactions.some((one) => listed.has(one));
@@ -254,7 +264,7 @@ function lastSeenReceipt({ entry, account, seen }: TrackedTransaction): Receipt 
 
 function isAtLeast(answer: Json, block: bigint): boolean {
   try {
-    return quantity(answer) >= block;
+    return parseQuantity(answer) >= block;
   } catch {
     return false;
   }
@@ -262,7 +272,7 @@ function isAtLeast(answer: Json, block: bigint): boolean {
 
 /** The causes of the failed transactions. Each cause is asked for once per block that shows the failure. */
 async function explain(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   receipts: ReadonlyMap<TrackedTransaction, Receipt>,
 ): Promise<Map<TrackedTransaction, Revert>> {
   const news = [...receipts].filter(([one, receipt]) => receipt.succeeded === false && !knownRevert(one, receipt));
@@ -290,20 +300,24 @@ function requestOf(one: TrackedTransaction, receipt: Receipt): JsonObject {
 }
 
 function knownRevert({ entry }: TrackedTransaction, { blockHash }: Receipt): Revert | undefined {
-  const { block_hash, revert_reason: reason, revert_data: data } = readFields(entry.transaction.fields)?.receipt ?? {};
+  const {
+    block_hash,
+    revert_reason: reason,
+    revert_data: data,
+  } = readChainFields(entry.transaction.fields)?.receipt ?? {};
   return block_hash === blockHash && reason !== undefined ? { reason, data: data ?? null } : undefined;
 }
 
 function attemptOf(
   { entry }: TrackedTransaction,
   { transactionHash }: Receipt,
-): ObservedEntry['attempts'][number] | undefined {
+): ObservedTransaction['attempts'][number] | undefined {
   return entry.attempts.find(({ hash }) => hash.toLowerCase() === transactionHash);
 }
 
 /** The fields of the attempt that is in the block. */
 function fieldsOf(one: TrackedTransaction, receipt: Receipt): EvmFields | undefined {
-  return readFields(attemptOf(one, receipt)?.fields ?? {}) ?? readFields(one.entry.transaction.fields);
+  return readChainFields(attemptOf(one, receipt)?.fields ?? {}) ?? readChainFields(one.entry.transaction.fields);
 }
 
 function included(
@@ -311,7 +325,7 @@ function included(
   receipt: Receipt,
   final: boolean,
   explained: Revert | undefined,
-): Observation {
+): TransactionObservation {
   const fields = fieldsOf(one, receipt);
   const succeeded = receipt.succeeded ?? !usedUp(receipt, fields);
   const revert = succeeded ? undefined : (explained ?? knownRevert(one, receipt));
@@ -340,11 +354,11 @@ function included(
  * gas. A plain transfer takes all its gas as well, so it does not count.
  */
 function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
-  return gasUsed !== null && gasUsed > 21_000n && usedAll(gasUsed, fields);
+  return gasUsed !== null && gasUsed > 21_000n && usedAllGas(gasUsed, fields);
 }
 
 /** The transaction as it was last seen. A node that is behind can neither confirm nor deny that. */
-function lastSeen({ entry, seen }: TrackedTransaction): Observation {
+function lastSeen({ entry, seen }: TrackedTransaction): TransactionObservation {
   const { hash, fields } = entry.transaction;
   if (hash === null || seen === undefined) return OPEN;
   const { succeeded, revert_reason: reason = REVERTED } = seen;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
-import { unsentRequestSchema } from './form/sign-only.ts';
+import { signOnlyRequestSchema } from './form/sign-only.ts';
 import { typedDataSchema } from './form/typed-data.ts';
-import { requestSchema } from './request.ts';
+import { sendRequestSchema } from './request.ts';
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
@@ -80,11 +80,11 @@ const signedTransactionSchema = z.object({
 });
 
 /** What the description of the API says of EVM networks. */
-export const description: ChainDescription = {
+export const apiDescription: ChainDescription = {
   name: 'Evm',
   refusals: { sponsorship: 'Gas abstraction not supported for EVM relayers' },
   policies: { gas_price_cap: 100_000_000_000 },
-  request: { schema: requestSchema, example: { to: TO, value: 1, speed: 'fast' } },
+  request: { schema: sendRequestSchema, example: { to: TO, value: 1, speed: 'fast' } },
   transaction: transactionSchema,
   signing: {
     message: {
@@ -102,7 +102,7 @@ export const description: ChainDescription = {
       answer: signatureSchema,
     },
     transaction: {
-      schema: unsentRequestSchema,
+      schema: signOnlyRequestSchema,
       example: { to: TO, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 },
       text:
         'EVM: takes the body of a send request with `nonce`, `gas_limit` and a price: `gas_price`, or ' +

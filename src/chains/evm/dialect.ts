@@ -1,7 +1,7 @@
 import type { RpcDialect } from '../../egress/rpc/rpc-verdict.ts';
 
 /** How to read the errors of Ethereum's nodes. The corpus of the tests has the texts and where each comes from. */
-export const dialect: RpcDialect = {
+export const rpcDialect: RpcDialect = {
   texts: [
     // Some nodes wrap these in -32603 or -32002. If they counted as trouble of the node, every endpoint in turn would
     // be paused.

@@ -1,10 +1,10 @@
 import type { Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import { RpcError } from '../../egress/rpc/rpc-client.ts';
-import { judgeFailure } from '../../egress/rpc/rpc-verdict.ts';
+import { judgeRpcFailure } from '../../egress/rpc/rpc-verdict.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { Verdict } from '../offering.ts';
-import { dialect } from './dialect.ts';
+import type { OfferVerdict } from '../offering.ts';
+import { rpcDialect } from './dialect.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not the right one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';
@@ -156,21 +156,21 @@ const MIN_PRICE: readonly RegExp[] = [
 ];
 
 /** What a node's refusal says of the gas limit of the bytes; undefined if it is about something else. */
-export function gasRefusal(reason: string): 'too low' | 'too high' | undefined {
+export function gasLimitRefusal(reason: string): 'too low' | 'too high' | undefined {
   if (GAS_TOO_LOW.test(reason)) return 'too low';
   return GAS_TOO_HIGH.test(reason) ? 'too high' : undefined;
 }
 
 /** The highest figure in a refusal that is below the refused gas limit: the most that the node takes. */
-export function namedGasCap(reason: string, refused: bigint): bigint | undefined {
+export function gasCapInRefusal(reason: string, refused: bigint): bigint | undefined {
   const figures = [...reason.matchAll(/\b\d{5,18}\b/g)].map(([figure]) => BigInt(figure));
   return figures.filter((figure) => figure < refused).reduce<bigint | undefined>(higher, undefined);
 }
 
 /** The least price, in wei per gas, that a refusal names. */
-export function namedPrice(reason: string): bigint | undefined {
+export function gasPriceInRefusal(reason: string): bigint | undefined {
   const figure = MIN_PRICE.map((pattern) => pattern.exec(reason)?.[1]).find((named) => named !== undefined);
-  return figure === undefined || gasRefusal(reason) !== undefined ? undefined : BigInt(figure);
+  return figure === undefined || gasLimitRefusal(reason) !== undefined ? undefined : BigInt(figure);
 }
 
 function higher(one: bigint | undefined, other: bigint): bigint {
@@ -182,7 +182,7 @@ const MAX_TEXT = 2_000;
 const MAX_REASON = 500;
 
 /** What a failed `eth_sendRawTransaction` means. An unknown text says nothing: the node may have the bytes. */
-export function broadcastFailure(error: RpcError): Verdict {
+export function classifyBroadcastError(error: RpcError): OfferVerdict {
   const reason = printable(error.message, MAX_REASON);
   // The endpoint turned the request away without reading it. After any other failure without an answer, it may have
   // read it.
@@ -195,7 +195,7 @@ export function broadcastFailure(error: RpcError): Verdict {
   }
   if (error.code === 429 || error.code === -32_601) return verdict('absent', reason);
   // Trouble of the node is told from words about the bytes, as far as gateways' texts are known, wherever they stand.
-  const isPermanent = (text: string) => judgeFailure(withText(error, text), dialect).meaning === 'permanent';
+  const isPermanent = (text: string) => judgeRpcFailure(withText(error, text), rpcDialect).meaning === 'permanent';
   const isClear = textsOf(error).every(isPermanent);
   return { outcome: { kind: 'unknown', reason, isClear }, hasJudged: true };
 }
@@ -204,7 +204,7 @@ export function broadcastFailure(error: RpcError): Verdict {
  * What a failed `eth_estimateGas` says of the call: that it fails, or that the account cannot pay for it now. Undefined
  * for everything else: the estimate is not known yet.
  */
-export function estimateFailure(error: RpcError): 'fails' | 'unfunded' | undefined {
+export function classifyEstimateError(error: RpcError): 'fails' | 'unfunded' | undefined {
   if (error.kind !== 'node') return undefined;
   const texts = textsOf(error);
   // Code 3 is geth's for a revert, and nobody else uses it.
@@ -212,10 +212,10 @@ export function estimateFailure(error: RpcError): 'fails' | 'unfunded' | undefin
   return texts.some((text) => meaningOf(text) === 'unfunded') ? 'unfunded' : undefined;
 }
 
-function verdict(meaning: Meaning, reason: string): Verdict {
+function verdict(meaning: Meaning, reason: string): OfferVerdict {
   if (meaning === 'accepted') return { outcome: { kind: 'accepted' }, hasJudged: true };
   if (meaning === 'absent') return { outcome: { kind: 'busy', reason }, hasJudged: false };
-  const isFigure = meaning === 'refused' && gasRefusal(reason) !== undefined;
+  const isFigure = meaning === 'refused' && gasLimitRefusal(reason) !== undefined;
   return { outcome: isFigure ? { kind: 'refused', reason, isFigure } : { kind: meaning, reason }, hasJudged: true };
 }
 

@@ -1,15 +1,15 @@
-import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../domain/amount.ts';
 import type { EvmPolicy } from './configuration/policy.ts';
-import type { Market } from './price/market.ts';
+import type { GasMarket } from './price/market.ts';
 import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
 
 /** What a transaction pays for its gas. */
-export type Price =
+export type GasPrice =
   | { kind: 'legacy'; gasPrice: bigint }
   | { kind: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** A price as pools compare it. A legacy price counts as both caps (geth core/types LegacyTx gasFeeCap, gasTipCap). */
-export interface Caps {
+export interface FeeCaps {
   fee: bigint;
   tip: bigint;
 }
@@ -20,12 +20,12 @@ const GWEI = 1_000_000_000n;
 const LEGACY_PERCENT: Readonly<Record<Speed, bigint>> = { safeLow: 100n, average: 125n, fast: 150n, fastest: 200n };
 
 /** The price that a request gets at the market's present state, before the policy's cap. */
-export function priceOf(
+export function gasPriceFor(
   requested: RequestedPrice,
-  market: Market,
+  market: GasMarket,
   policy: EvmPolicy,
   averageBlocktimeMs: number,
-): Price {
+): GasPrice {
   if (requested.kind !== 'speed') return requested;
   const { speed } = requested;
   if (market.tips === undefined || policy.eip1559 === false) return legacyPrice(speed, market);
@@ -36,27 +36,27 @@ export function priceOf(
  * The market's price for a further attempt: for the requested speed, or for `fast` if the request gave a price, which
  * did not lead into a block. The kind of price stays that of the request.
  */
-export function laterPriceOf(
+export function replacementMarketPrice(
   requested: RequestedPrice,
-  market: Market,
+  market: GasMarket,
   policy: EvmPolicy,
   averageBlocktimeMs: number,
-): Price {
+): GasPrice {
   if (requested.kind === 'legacy') return legacyPrice('fast', market);
-  if (requested.kind === 'speed') return priceOf(requested, market, policy, averageBlocktimeMs);
+  if (requested.kind === 'speed') return gasPriceFor(requested, market, policy, averageBlocktimeMs);
   return market.tips === undefined ? requested : dynamicPrice('fast', market, market.tips, averageBlocktimeMs);
 }
 
-function legacyPrice(speed: Speed, market: Market): Price {
+function legacyPrice(speed: Speed, market: GasMarket): GasPrice {
   return { kind: 'legacy', gasPrice: (market.gasPrice * LEGACY_PERCENT[speed]) / 100n };
 }
 
 function dynamicPrice(
   speed: Speed,
-  market: Market,
+  market: GasMarket,
   tips: Readonly<Record<Speed, bigint>>,
   averageBlocktimeMs: number,
-): Price {
+): GasPrice {
   const maxPriorityFeePerGas = tips[speed];
   const headroom = ((market.block.baseFeePerGas ?? 0n) * baseFeeMultiplier(averageBlocktimeMs)) / GWEI;
   return { kind: 'eip1559', maxFeePerGas: headroom + maxPriorityFeePerGas, maxPriorityFeePerGas };
@@ -72,45 +72,50 @@ export function baseFeeMultiplier(averageBlocktimeMs: number): bigint {
 }
 
 /** Lowers a price to the policy's cap; the priority fee never exceeds the whole. */
-export function capPrice(price: Price, cap: bigint | null): Price {
+export function capPrice(price: GasPrice, cap: bigint | null): GasPrice {
   if (cap === null) return price;
-  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: smallest(price.gasPrice, cap) };
-  const maxFeePerGas = smallest(price.maxFeePerGas, cap);
-  return { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas: smallest(price.maxPriorityFeePerGas, maxFeePerGas) };
+  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: smallestAmount(price.gasPrice, cap) };
+  const maxFeePerGas = smallestAmount(price.maxFeePerGas, cap);
+  return {
+    kind: 'eip1559',
+    maxFeePerGas,
+    maxPriorityFeePerGas: smallestAmount(price.maxPriorityFeePerGas, maxFeePerGas),
+  };
 }
 
 /**
  * The least that the network asks for, if that is more than the policy's cap: nothing under the cap could be mined.
  * Undefined otherwise. A network without a base fee has no such least price, so the node's own price stands for it.
  */
-export function floorAbove(cap: bigint | null, market: Market): bigint | undefined {
+export function priceFloorAbove(cap: bigint | null, market: GasMarket): bigint | undefined {
   if (cap === null) return undefined;
   const floor = market.block.baseFeePerGas ?? market.gasPrice;
   return floor > cap ? floor : undefined;
 }
 
 /** The most that a unit of gas can cost at a price. */
-export function mostPerGas(price: Price): bigint {
-  return capsOf(price).fee;
+export function maxPricePerGas(price: GasPrice): bigint {
+  return feeCapsOf(price).fee;
 }
 
-export function capsOf(price: Price): Caps {
+export function feeCapsOf(price: GasPrice): FeeCaps {
   return price.kind === 'legacy'
     ? { fee: price.gasPrice, tip: price.gasPrice }
     : { fee: price.maxFeePerGas, tip: price.maxPriorityFeePerGas };
 }
 
 /** The highest caps of signed attempts, each cap taken by itself; undefined without attempts. */
-export function highestOf(attempts: readonly EvmFields[]): Caps | undefined {
-  return attempts
-    .map(pricedAt)
-    .reduce<Caps | undefined>(
-      (highest, { fee, tip }) => ({ fee: largest(fee, highest?.fee ?? 0n), tip: largest(tip, highest?.tip ?? 0n) }),
-      undefined,
-    );
+export function highestFeeCaps(attempts: readonly EvmFields[]): FeeCaps | undefined {
+  return attempts.map(pricedAt).reduce<FeeCaps | undefined>(
+    (highest, { fee, tip }) => ({
+      fee: largestAmount(fee, highest?.fee ?? 0n),
+      tip: largestAmount(tip, highest?.tip ?? 0n),
+    }),
+    undefined,
+  );
 }
 
-function pricedAt(fields: EvmFields): Caps {
+function pricedAt(fields: EvmFields): FeeCaps {
   const fee = amountOf(fields.max_fee_per_gas ?? fields.gas_price ?? 0);
   return { fee, tip: amountOf(fields.max_priority_fee_per_gas ?? fields.gas_price ?? 0) };
 }
@@ -119,33 +124,34 @@ function pricedAt(fields: EvmFields): Caps {
  * The lowest caps that a pool accepts in place of an attempt with these caps: a tenth more of each (geth
  * core/txpool/legacypool/list.go Add, rounded down as there), and at least 1 more.
  */
-export function minimumBump({ fee, tip }: Caps): Caps {
+export function minimumBump({ fee, tip }: FeeCaps): FeeCaps {
   return { fee: tenthMore(fee), tip: tenthMore(tip) };
 }
 
 function tenthMore(amount: bigint): bigint {
-  return largest((amount * 11n) / 10n, amount + 1n);
+  return largestAmount((amount * 11n) / 10n, amount + 1n);
 }
 
 /**
  * Raises a price to at least these caps. A higher priority fee also raises the max fee, so the room for the base fee
  * stays.
  */
-export function raiseTo(price: Price, { fee, tip }: Caps): Price {
-  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: largest(price.gasPrice, largest(fee, tip)) };
-  const maxPriorityFeePerGas = largest(price.maxPriorityFeePerGas, tip);
+export function raiseToFeeCaps(price: GasPrice, { fee, tip }: FeeCaps): GasPrice {
+  if (price.kind === 'legacy')
+    return { kind: 'legacy', gasPrice: largestAmount(price.gasPrice, largestAmount(fee, tip)) };
+  const maxPriorityFeePerGas = largestAmount(price.maxPriorityFeePerGas, tip);
   const withTip = price.maxFeePerGas - price.maxPriorityFeePerGas + maxPriorityFeePerGas;
-  return { kind: 'eip1559', maxFeePerGas: largest(withTip, fee), maxPriorityFeePerGas };
+  return { kind: 'eip1559', maxFeePerGas: largestAmount(withTip, fee), maxPriorityFeePerGas };
 }
 
 /** Whether both caps of a price are at least these. */
-export function reaches(price: Price, { fee, tip }: Caps): boolean {
-  const caps = capsOf(price);
+export function reachesFeeCaps(price: GasPrice, { fee, tip }: FeeCaps): boolean {
+  const caps = feeCapsOf(price);
   return caps.fee >= fee && caps.tip >= tip;
 }
 
 /** A price in the form of {@link EvmFields}. */
-export function priceFields(price: Price): Partial<EvmFields> {
+export function priceFields(price: GasPrice): Partial<EvmFields> {
   return price.kind === 'legacy'
     ? { gas_price: jsonAmount(price.gasPrice) }
     : {

@@ -1,22 +1,22 @@
 import type { Network } from '../../domain/network.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { balanceOfAll } from '../quorum.ts';
-import { type ServedQuestion, servedChain } from '../served-chain.ts';
-import { balance, onlyOn, quantity, shownBlock } from './provider.ts';
+import { balanceOfEndpoints } from '../quorum.ts';
+import { findServedChain, type ServedChainQuery } from '../served-chain.ts';
+import { getBalance, getBlock, onlyOnChain, parseQuantity } from './provider.ts';
 
 /** How to find the right chain among those that endpoints serve. */
-export type IdentityQuestion = Pick<ServedQuestion<bigint>, 'expected' | 'onServed'>;
+export type ChainIdQuery = Pick<ServedChainQuery<bigint>, 'expected' | 'onServed'>;
 
 /**
  * Asks every endpoint for its chain id (EIP-695).
  * @throws AppError `PROVIDER_FAILED`
  */
-export function readChainId(network: Network, rpc: RpcClient, question: IdentityQuestion): Promise<bigint> {
-  return servedChain(network, rpc, { method: 'eth_chainId', served: quantity, what: 'chain id', ...question });
+export function readChainId(network: Network, rpc: RpcClient, question: ChainIdQuery): Promise<bigint> {
+  return findServedChain(network, rpc, { method: 'eth_chainId', served: parseQuantity, what: 'chain id', ...question });
 }
 
 /** Which endpoints count, and what they are asked about. */
-export interface AccountOnChain {
+export interface AccountBalanceQuery {
   /** Null: any endpoint counts. */
   chain: bigint | null;
   address: string;
@@ -25,9 +25,9 @@ export interface AccountOnChain {
 }
 
 /** The account's balance in wei by an endpoint that serves the chain. */
-export function balanceOn(rpc: RpcClient, { chain, address, least }: AccountOnChain): Promise<bigint> {
-  const source = chain === null ? rpc : onlyOn(chain, rpc);
-  return balanceOfAll(source, (read) => balance(read, address), least);
+export function balanceOnChain(rpc: RpcClient, { chain, address, least }: AccountBalanceQuery): Promise<bigint> {
+  const source = chain === null ? rpc : onlyOnChain(chain, rpc);
+  return balanceOfEndpoints(source, (read) => getBalance(read, address), least);
 }
 
 /** The chain ids of nodes for development (anvil, hardhat, geth). Each start of such a node may be another chain. */
@@ -47,10 +47,10 @@ export function chainIdOf(identity: string): bigint {
 /**
  * The chain id as text. On a development chain, the first digits of the genesis hash follow and tell its starts apart.
  */
-export async function identityOf(rpc: RpcClient, chainId: bigint): Promise<string> {
+export async function chainIdentityOf(rpc: RpcClient, chainId: bigint): Promise<string> {
   const id = chainId.toString();
   if (!DEVELOPMENT.has(chainId)) return id;
-  const genesis = await onlyOn(chainId, rpc).onOne((read) => shownBlock(read, 0n));
+  const genesis = await onlyOnChain(chainId, rpc).onOne((read) => getBlock(read, 0n));
   return genesis === null ? id : `${id}@${genesis.hash.slice(2, 2 + GENESIS_DIGITS)}`;
 }
 
@@ -58,7 +58,7 @@ export async function identityOf(rpc: RpcClient, chainId: bigint): Promise<strin
  * The chain id of a development chain, which stays when the chain starts anew. Undefined for chains that never start
  * anew.
  */
-export function restartable(identity: string): string | undefined {
+export function restartableChainId(identity: string): string | undefined {
   const chainId = chainIdOf(identity);
   return DEVELOPMENT.has(chainId) ? chainId.toString() : undefined;
 }

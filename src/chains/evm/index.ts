@@ -5,30 +5,36 @@ import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
-import type { ChainClient, Observation, ObservedEntry } from '../chain-client.ts';
+import type { ChainClient, ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
-import { withProvider } from '../served-chain.ts';
-import { contentOf, lookThrough } from './account-history.ts';
-import { addressOf } from './address.ts';
+import { withProviderErrors } from '../served-chain.ts';
+import { readAccountHistory, requestContentOf } from './account-history.ts';
+import { addressOfPublicKey } from './address.ts';
 import { type BroadcastRoutes, broadcast } from './broadcast.ts';
 import { evm } from './configuration/family.ts';
-import { readSettings } from './configuration/network.ts';
+import { readNetworkSettings } from './configuration/network.ts';
 import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
-import { createLookout, type Lookout, observe } from './confirm.ts';
-import { description } from './description.ts';
-import { dialect } from './dialect.ts';
-import { signUnsent } from './form/sign-only.ts';
-import { balanceOn, chainIdOf, identityOf, readChainId, restartable } from './identity.ts';
-import { beyondTransaction, costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
-import { head, onlyOn } from './provider.ts';
-import { checkReplacement, noopRequest, patienceMs, prepareReplacement, withDistinctBytes } from './replace.ts';
-import { parseRequest } from './request.ts';
-import { isRead, takesSignedBytes } from './rpc.ts';
-import { readRequest } from './schema.ts';
-import { nextNonce, nextNonceOn } from './sequence.ts';
+import { createObservationMemory, type ObservationMemory, observeTransactions } from './confirm.ts';
+import { apiDescription } from './description.ts';
+import { rpcDialect } from './dialect.ts';
+import { signOnlyTransaction } from './form/sign-only.ts';
+import { balanceOnChain, chainIdentityOf, chainIdOf, readChainId, restartableChainId } from './identity.ts';
+import {
+  openPrepareParts,
+  type PrepareParts,
+  preparedCostOf,
+  prepareTransaction,
+  transactionGasFault,
+} from './prepare.ts';
+import { getHead, onlyOnChain } from './provider.ts';
+import { checkReplacement, noopRequest, prepareReplacement, replacementDelayMs, withDistinctBytes } from './replace.ts';
+import { parseSendRequest } from './request.ts';
+import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { readStoredRequest } from './schema.ts';
+import { nextNonce, nextNonceOnChain } from './sequence.ts';
 import { signMessage, signTransaction, signTypedData } from './signing.ts';
-import { spending } from './spending.ts';
-import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
+import { chainSpending } from './spending.ts';
+import { attemptView, hasFailedInBlock, inclusionText, inclusionView, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
 export function createEvmChain(clock: Clock): Chain {
@@ -42,29 +48,29 @@ export function createEvmChain(clock: Clock): Chain {
       failure: { type: 'NonceSyncFailed', text: 'Nonce synchronization failed' },
       isLookedUp: true,
     },
-    description,
-    addressOf,
+    description: apiDescription,
+    addressOf: addressOfPublicKey,
     policyView,
     policyFault,
     minimumBalance,
-    restartable,
-    dialect,
+    restartable: restartableChainId,
+    dialect: rpcDialect,
     pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: MAX_IN_FLIGHT } },
-    parseRequest,
+    parseRequest: parseSendRequest,
     transactionView,
     attemptView,
     inclusionView,
-    placeOf,
-    failedInBlock,
-    costOf,
-    spending,
+    placeOf: inclusionText,
+    failedInBlock: hasFailedInBlock,
+    costOf: preparedCostOf,
+    spending: chainSpending,
     withDistinctBytes,
     signMessage,
     signTypedData,
     takesSignedBytes,
     connect: (network, rpc, _market, _deployments, relays = new Map()) =>
       createEvmClient(network, { rpc, relays }, clock),
-    relays: (network) => readSettings(network).privateEndpoints,
+    relays: (network) => readNetworkSettings(network).privateEndpoints,
   };
 }
 
@@ -85,11 +91,11 @@ function nonceOf(anchor: Anchor): bigint {
 interface ChainSide {
   rpc: RpcClient;
   parts: PrepareParts;
-  lookout: Lookout;
+  lookout: ObservationMemory;
 }
 
 function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clock: Clock): ChainClient {
-  const settings = readSettings(network);
+  const settings = readNetworkSettings(network);
   const sides = new Map<string, ChainSide>();
 
   /** An accepted transaction belongs to the chain of its lane, whatever the endpoints serve by now. */
@@ -99,23 +105,23 @@ function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clo
     const chainId = chainIdOf(identity);
     const parts = openPrepareParts(rpc, settings, chainId, clock);
     const side = {
-      rpc: onlyOn(chainId, rpc),
+      rpc: onlyOnChain(chainId, rpc),
       parts,
-      lookout: createLookout(clock),
+      lookout: createObservationMemory(clock),
     };
     sides.set(identity, side);
     return side;
   }
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
   /** All entries are of one lane, so of one chain. */
-  async function observeAll(entries: readonly ObservedEntry[]): Promise<Observation[]> {
+  async function observeAll(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]> {
     const [first] = entries;
     if (first === undefined) return [];
     const side = sideFor(first.transaction);
-    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId), side.lookout);
+    return observeTransactions(side.rpc, entries, settings.confirmationsOn(side.parts.chainId), side.lookout);
   }
 
-  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
+  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProviderErrors(network.name, use);
   /** The chain to ask about: the one that was found before for the account, else the one that the network declares. */
   const chainOf = (found: string | undefined): bigint | null =>
     found === undefined ? settings.declaredChainId : chainIdOf(found);
@@ -129,7 +135,7 @@ function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clo
         const asked = { expected: settings.declaredChainId ?? chainOf(expected) };
         try {
           const chainId = await readChainId(network, rpc, { ...asked, onServed: (...one) => served.push(one) });
-          const identity = await identityOf(rpc, chainId);
+          const identity = await chainIdentityOf(rpc, chainId);
           name = (chain) => (chain === chainId ? identity : chain.toString());
           return identity;
         } finally {
@@ -138,32 +144,34 @@ function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clo
         }
       }),
     balance: (address, { identity, least } = {}) =>
-      guarded(() => balanceOn(rpc, { chain: chainOf(identity), address, least })),
+      guarded(() => balanceOnChain(rpc, { chain: chainOf(identity), address, least })),
     sequences: {
       next: (address, identity, least) => {
         const chain = chainOf(identity);
-        return guarded(() => (chain === null ? nextNonce(rpc, address) : nextNonceOn(rpc, { chain, address, least })));
+        return guarded(() =>
+          chain === null ? nextNonce(rpc, address) : nextNonceOnChain(rpc, { chain, address, least }),
+        );
       },
       noopRequest,
     },
     moment: (identity) =>
       guarded(async () => {
-        const { number: height, madeAt: at } = await sideOf(identity).rpc.onOne(head);
+        const { number: height, madeAt: at } = await sideOf(identity).rpc.onOne(getHead);
         return { height, at };
       }),
     screen: async ({ request }) => {
-      const { gasLimit } = readRequest(request);
-      const fault = gasLimit === null ? undefined : beyondTransaction(gasLimit, settings);
+      const { gasLimit } = readStoredRequest(request);
+      const fault = gasLimit === null ? undefined : transactionGasFault(gasLimit, settings);
       if (fault !== undefined) throw invalidRequest(fault);
     },
     prepare: (transaction, account, lane) =>
-      guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
+      guarded(() => prepareTransaction(sideFor(transaction).parts, transaction, account, lane)),
     replacement: {
       can: () => true,
       prepare: (entry, wanted, lane) =>
         guarded(() => prepareReplacement(sideFor(entry.transaction).parts, entry, wanted, entry.account, lane)),
       check: (request, attempts, account) => checkReplacement(attempts, request, account, settings),
-      patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
+      patienceMs: ({ transaction, attempts }) => replacementDelayMs(settings, transaction, attempts.length),
     },
     sign: (transaction, fields, anchor, signer) => signTransaction(transaction, fields, nonceOf(anchor), signer),
     broadcast: async (attempts) => {
@@ -172,10 +180,10 @@ function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clo
     },
     observe: (entries) => guarded(() => observeAll(entries)),
     accountHistory: {
-      contentOf,
-      look: (question) => guarded(() => lookThrough(sideOf(question.identity).rpc, question)),
+      contentOf: requestContentOf,
+      look: (question) => guarded(() => readAccountHistory(sideOf(question.identity).rpc, question)),
     },
-    signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
-    rpc: (body) => passThrough(rpc, body, isRead),
+    signTransaction: (body, account, signer) => signOnlyTransaction(body, account, signer, settings.declaredChainId),
+    rpc: (body) => passThrough(rpc, body, isReadMethod),
   };
 }

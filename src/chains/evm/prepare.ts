@@ -1,56 +1,74 @@
-import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
-import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain-client.ts';
-import { answersInTime, confirmRefusal, figureOfAll, middleBy, parkRefusal } from '../quorum.ts';
-import type { EvmSettings } from './configuration/network.ts';
+import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type {
+  LaneCommitments,
+  ParkedPreparation,
+  ReadyPreparation,
+  RelayerAccount,
+  TransactionPreparation,
+} from '../chain-client.ts';
+import { answersInTime, confirmRefusal, medianBy, medianOfEndpoints, parkRefusal } from '../quorum.ts';
+import type { EvmNetworkSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
-import { estimateFailure } from './errors.ts';
-import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
-import { leastGas } from './price/gas.ts';
-import { freshShared, type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
-import { createPriceGuard } from './price/price-guard.ts';
-import { dataFee } from './price/rollup.ts';
-import { balance, estimateGas, onlyOn } from './provider.ts';
+import { classifyEstimateError } from './errors.ts';
+import { capPrice, type GasPrice, gasPriceFor, maxPricePerGas, priceFields, priceFloorAbove } from './fees.ts';
+import { intrinsicGas } from './price/gas.ts';
+import { createGasMarket, freshShared, type GasMarket, type GasMarketReading, readGasMarket } from './price/market.ts';
+import { createPriceCorroboration } from './price/price-guard.ts';
+import { rollupDataFee } from './price/rollup.ts';
+import { estimateGas, getBalance, onlyOnChain } from './provider.ts';
 import { policyViolation } from './request.ts';
-import { type EvmFields, type EvmRequest, estimateCall, readFields, readRequest, storedFields } from './schema.ts';
+import {
+  callForEstimate,
+  type EvmFields,
+  type EvmRequest,
+  readChainFields,
+  readStoredRequest,
+  storedFields,
+} from './schema.ts';
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
   /** Reads a figure from one node. With `all`: from all nodes, and takes the middle one, the lower of two. */
-  figure(use: (read: ReadOne) => Promise<bigint>, of?: 'all'): Promise<bigint>;
-  settings: EvmSettings;
+  figure(use: (read: ReadFromEndpoint) => Promise<bigint>, of?: 'all'): Promise<bigint>;
+  settings: EvmNetworkSettings;
   /** The chain id of the transaction's lane. */
   chainId: bigint;
-  market: MarketReading;
+  market: GasMarketReading;
   /** The gas of a call, by one node or by all. @throws RpcError if no node says anything about the call */
-  estimate(call: JsonObject, of?: 'all'): Promise<Estimate>;
+  estimate(call: JsonObject, of?: 'all'): Promise<GasEstimate>;
   /** The balance from one node, or from all. Never of a state older than the call. */
   balance(address: string, of?: 'all'): Promise<bigint>;
   endpoints: Pick<RpcClient, 'endpointCount' | 'onAll'>;
 }
 
 /** Opens the parts of one chain. Only endpoints that serve that chain count. */
-export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId: bigint, clock: Clock): PrepareParts {
-  const own = onlyOn(chainId, rpc);
-  const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
+export function openPrepareParts(
+  rpc: RpcClient,
+  settings: EvmNetworkSettings,
+  chainId: bigint,
+  clock: Clock,
+): PrepareParts {
+  const own = onlyOnChain(chainId, rpc);
+  const byOne = freshShared((address: string) => own.onOne((one) => getBalance(one, address)));
   const byAll = freshShared(async (address: string) => {
-    const answers = await figureOfAll(own, (one) => balance(one, address), 'higher');
+    const answers = await medianOfEndpoints(own, (one) => getBalance(one, address), 'higher');
     return answers ?? byOne(address);
   });
-  const read: ReadOne = (method, params, parse) => own.onOne((one) => one(method, params, parse));
-  const guarded = createPriceGuard(clock, {
-    one: () => own.onOne((one) => readMarket(one, settings, own)),
-    all: () => answersInTime(own.onAll((one) => readMarket(one, settings))),
+  const read: ReadFromEndpoint = (method, params, parse) => own.onOne((one) => one(method, params, parse));
+  const guarded = createPriceCorroboration(clock, {
+    one: () => own.onOne((one) => readGasMarket(one, settings, own)),
+    all: () => answersInTime(own.onAll((one) => readGasMarket(one, settings))),
   });
   return {
-    figure: async (use, of) => (of === 'all' ? await figureOfAll(own, use, 'lower') : undefined) ?? use(read),
+    figure: async (use, of) => (of === 'all' ? await medianOfEndpoints(own, use, 'lower') : undefined) ?? use(read),
     settings,
     chainId,
-    market: openMarket(settings, clock, guarded),
+    market: createGasMarket(settings, clock, guarded),
     estimate: (call, of) => estimateFrom(own, call, of),
     balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
     endpoints: own,
@@ -58,13 +76,13 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
 }
 
 /** Why a private transaction cannot be sent: its network has lost its relays since the relayer was made. */
-function privacyFault({ privacy }: EvmPolicy, { privateEndpoints }: EvmSettings): string | undefined {
+function privacyFault({ privacy }: EvmPolicy, { privateEndpoints }: EvmNetworkSettings): string | undefined {
   if (privacy === null || privateEndpoints.length > 0) return undefined;
   return 'Policy private_transactions: the network has no private_rpc_urls any more';
 }
 
 /** How the bytes of a transaction that is signed now are kept private; undefined: they need not. */
-export function privacyOf({ privacy }: EvmPolicy, { block }: Market): EvmFields['private'] {
+export function privacyOf({ privacy }: EvmPolicy, { block }: GasMarket): EvmFields['private'] {
   return privacy === null ? undefined : { from: jsonAmount(block.number), ...privacy };
 }
 
@@ -75,14 +93,14 @@ const PARKED_FOR_MS = 10_000;
  * Decides a transaction's gas limit and price. Checks that the account's policies allow the transaction and that the
  * balance can pay for it.
  */
-export async function prepare(
+export async function prepareTransaction(
   parts: PrepareParts,
   transaction: Transaction,
-  account: Account,
-  lane: LaneFigures,
-): Promise<Preparation> {
+  account: RelayerAccount,
+  lane: LaneCommitments,
+): Promise<TransactionPreparation> {
   const violation =
-    policyViolation(readRequest(transaction.request), account) ??
+    policyViolation(readStoredRequest(transaction.request), account) ??
     privacyFault(readPolicy(account.policies), parts.settings);
   if (violation !== undefined) return { kind: 'refused', reason: violation };
   return withSecondOpinion(parts, (from) => prepareOnce(from, transaction, account, lane));
@@ -115,58 +133,61 @@ export async function withSecondOpinion<
 }
 
 /** The same parts, with every figure read from one node. */
-function partsOf(read: ReadOne, parts: PrepareParts): PrepareParts {
+function partsOf(read: ReadFromEndpoint, parts: PrepareParts): PrepareParts {
   return {
     ...parts,
     figure: (use) => use(read),
     estimate: (call) => estimateOn(read, call),
-    market: () => readMarket(read, parts.settings),
-    balance: (address) => balance(read, address),
+    market: () => readGasMarket(read, parts.settings),
+    balance: (address) => getBalance(read, address),
   };
 }
 
 async function prepareOnce(
   parts: PrepareParts,
   transaction: Transaction,
-  account: Account,
-  lane: LaneFigures,
-): Promise<Preparation> {
-  const request = readRequest(transaction.request);
+  account: RelayerAccount,
+  lane: LaneCommitments,
+): Promise<TransactionPreparation> {
+  const request = readStoredRequest(transaction.request);
   const policy = readPolicy(account.policies);
   const [market, gas, funds] = await Promise.all([
     parts.market(),
-    gasFor(parts, request, policy, account.address),
+    gasRequirementOf(parts, request, policy, account.address),
     parts.balance(account.address),
   ]);
 
-  const gasLimit = withinBlock(gas, market);
-  const tooMuchGas = beyondTransaction(gasLimit, parts.settings) ?? beyondBlock(gasLimit, market);
+  const gasLimit = capGasToBlock(gas, market);
+  const tooMuchGas = transactionGasFault(gasLimit, parts.settings) ?? blockGasFault(gasLimit, market);
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
-  const tooDear = aboveCap(policy, market);
-  if (tooDear !== undefined) return parked(tooDear);
-  if (market.doubt !== undefined && request.price.kind === 'speed') return parked(market.doubt);
-  const price = capPrice(priceOf(request.price, market, policy, parts.settings.averageBlocktimeMs), policy.gasPriceCap);
+  const tooDear = priceCapFault(policy, market);
+  if (tooDear !== undefined) return parkedPreparation(tooDear);
+  if (market.doubt !== undefined && request.price.kind === 'speed') return parkedPreparation(market.doubt);
+  const price = capPrice(
+    gasPriceFor(request.price, market, policy, parts.settings.averageBlocktimeMs),
+    policy.gasPriceCap,
+  );
   const baseFee = market.block.baseFeePerGas ?? 0n;
-  if (mostPerGas(price) < baseFee) {
+  if (maxPricePerGas(price) < baseFee) {
     // If signed now, it would keep its nonce without being mined, and hold up every transaction behind it.
-    return parked(
-      `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`,
+    return parkedPreparation(
+      `The network's base fee is ${baseFee} wei per gas, more than the ${maxPricePerGas(price)} that were offered`,
     );
   }
   const unfit = priceMismatch(request, price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
   const attempt = { request: transaction.request, sequence: null, privacy: privacyOf(policy, market) };
   const ready = await readyAttempt(parts, attempt, account, gasLimit, price);
-  return shortOfFunds(funds, ready.cost, policy, lane) ?? gasShortage(gas) ?? withRemark(ready, gas);
+  return parkIfShortOfFunds(funds, ready.cost, policy, lane) ?? gasShortage(gas) ?? withRemark(ready, gas);
 }
 
 /** Parks a transaction whose gas nodes do not estimate because the account cannot pay for it. */
-export function gasShortage({ shortage }: GasNeed): ParkedPreparation | undefined {
-  return shortage === undefined ? undefined : parked(`Gas cannot be estimated: ${shortage}`, 'balance');
+export function gasShortage({ shortage }: GasRequirement): ParkedPreparation | undefined {
+  return shortage === undefined ? undefined : parkedPreparation(`Gas cannot be estimated: ${shortage}`, 'balance');
 }
 
 /** Adds why the gas limit is no estimate, if it is none. */
-export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: GasNeed): T {
+export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: GasRequirement): T {
   return fallback === undefined ? ready : { ...ready, remark: fallback };
 }
 
@@ -174,15 +195,15 @@ export function withRemark<T extends ReadyPreparation>(ready: T, { fallback }: G
 export async function readyAttempt(
   parts: PrepareParts,
   attempt: Pick<Transaction, 'request' | 'sequence'> & { privacy: EvmFields['private'] },
-  account: Account,
+  account: RelayerAccount,
   gasLimit: bigint,
-  price: Price,
+  price: GasPrice,
 ): Promise<ReadyPreparation> {
-  const request = readRequest(attempt.request);
+  const request = readStoredRequest(attempt.request);
   const gas = { chain_id: jsonAmount(parts.chainId), from: account.address, gas_limit: jsonAmount(gasLimit) };
   const fields: EvmFields = { ...gas, ...priceFields(price) };
-  const call = estimateCall(request, account.address);
-  const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...attempt, fields, call }));
+  const call = callForEstimate(request, account.address);
+  const extra = await parts.figure((read) => rollupDataFee(read, parts.settings, { ...attempt, fields, call }));
   return {
     kind: 'ready',
     fields: storedFields({
@@ -190,28 +211,28 @@ export async function readyAttempt(
       ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }),
       ...(attempt.privacy === undefined ? {} : { private: attempt.privacy }),
     }),
-    cost: mostPerGas(price) * gasLimit + request.value + extra,
+    cost: maxPricePerGas(price) * gasLimit + request.value + extra,
   };
 }
 
-/** The cost that {@link prepare} found for a transaction; zero for one that was not prepared. */
-export function costOf(transaction: Pick<Transaction, 'request' | 'fields'>): bigint {
-  const fields = readFields(transaction.fields);
+/** The cost that {@link prepareTransaction} found for a transaction; zero for one that was not prepared. */
+export function preparedCostOf(transaction: Pick<Transaction, 'request' | 'fields'>): bigint {
+  const fields = readChainFields(transaction.fields);
   if (fields === undefined) return 0n;
   const perGas = fields.max_fee_per_gas ?? fields.gas_price ?? 0;
   const gas = amountOf(perGas) * amountOf(fields.gas_limit);
-  return gas + amountOf(fields.data_fee ?? 0) + readRequest(transaction.request).value;
+  return gas + amountOf(fields.data_fee ?? 0) + readStoredRequest(transaction.request).value;
 }
 
 /**
  * Parks a transaction that the balance cannot pay for. Money that other transactions of the lane may still take does
  * not count. The transaction waits until they are through, or until the account is funded.
  */
-export function shortOfFunds(
+export function parkIfShortOfFunds(
   funds: bigint,
   cost: bigint,
   policy: EvmPolicy,
-  lane: LaneFigures,
+  lane: LaneCommitments,
 ): ParkedPreparation | undefined {
   if (funds - lane.committed >= cost + policy.minBalance) return undefined;
   const reserve = policy.minBalance > 0n && funds >= cost;
@@ -220,41 +241,44 @@ export function shortOfFunds(
     reserve ? `, with an enforced minimum balance of ${policy.minBalance}` : '',
     lane.committed > 0n ? ` while up to ${lane.committed} may be taken by transactions under way` : '',
   ];
-  return parked(reason.join(''), 'balance');
+  return parkedPreparation(reason.join(''), 'balance');
 }
 
-export function parked(reason: string, cause: NonNullable<ParkedPreparation['cause']> = 'price'): ParkedPreparation {
+export function parkedPreparation(
+  reason: string,
+  cause: NonNullable<ParkedPreparation['cause']> = 'price',
+): ParkedPreparation {
   return { kind: 'parked', reason, cause, retryInMs: PARKED_FOR_MS };
 }
 
 /** Why no price that the policy allows could be mined now. */
-export function aboveCap(policy: EvmPolicy, market: Market): string | undefined {
-  const floor = floorAbove(policy.gasPriceCap, market);
+export function priceCapFault(policy: EvmPolicy, market: GasMarket): string | undefined {
+  const floor = priceFloorAbove(policy.gasPriceCap, market);
   if (floor === undefined) return undefined;
   return `The network asks for ${floor} wei per gas, more than the gas_price_cap of ${policy.gasPriceCap}`;
 }
 
 /** Why no block could hold so much gas. Some chains show blocks with a limit of zero, which says nothing. */
-export function beyondBlock(gasLimit: bigint, market: Market): string | undefined {
+export function blockGasFault(gasLimit: bigint, market: GasMarket): string | undefined {
   const { gasLimit: most } = market.block;
   if (most === 0n || gasLimit <= most) return undefined;
   return `Transaction gas limit (${gasLimit}) exceeds block gas limit (${most})`;
 }
 
 /** Why no transaction of the network may have so much gas (EIP-7825), as far as the network's settings say. */
-export function beyondTransaction(gasLimit: bigint, { maxTransactionGas }: EvmSettings): string | undefined {
+export function transactionGasFault(gasLimit: bigint, { maxTransactionGas }: EvmNetworkSettings): string | undefined {
   if (maxTransactionGas === null || gasLimit <= maxTransactionGas) return undefined;
   return `Transaction gas limit (${gasLimit}) exceeds the network's limit for one transaction (${maxTransactionGas})`;
 }
 
 /** Why the network's prices do not fit the request: an authorization list requires EIP-1559 fees (EIP-7702). */
-export function priceMismatch(request: EvmRequest, price: Price): string | undefined {
+export function priceMismatch(request: EvmRequest, price: GasPrice): string | undefined {
   if (price.kind !== 'legacy' || request.authorizationList.length === 0) return undefined;
   return 'authorization_list requires EIP-1559 fees, and the network has none';
 }
 
 /** The gas that a call needs by estimate, and the gas limit that it gets. */
-export interface GasNeed {
+export interface GasRequirement {
   used: bigint;
   limit: bigint;
   /** Why the limit is a usual one and no estimate. */
@@ -267,7 +291,7 @@ export interface GasNeed {
  * Lowers a gas limit to the block's limit. Otherwise the reserve on top of an estimate could make a transaction
  * impossible that fits into a block.
  */
-export function withinBlock({ used, limit }: GasNeed, market: Market): bigint {
+export function capGasToBlock({ used, limit }: GasRequirement, market: GasMarket): bigint {
   const most = market.block.gasLimit;
   if (most === 0n || limit <= most) return limit;
   return used > most ? used : most;
@@ -281,25 +305,26 @@ export const EIP_7825_GAS = 16_777_216n;
  * on the chain below. The reserve does not lift it beyond what one transaction may have. Where that is not known,
  * EIP-7825's limit counts: less reserve does less harm than a transaction that no node takes.
  */
-export function withReserve(used: bigint, { isArbitrum, maxTransactionGas }: EvmSettings): bigint {
+export function gasLimitWithReserve(used: bigint, { isArbitrum, maxTransactionGas }: EvmNetworkSettings): bigint {
   const reserved = (used * (isArbitrum ? 150n : 110n)) / 100n;
   const cap = maxTransactionGas ?? (isArbitrum ? reserved : EIP_7825_GAS);
-  return largest(used, smallest(reserved, cap));
+  return largestAmount(used, smallestAmount(reserved, cap));
 }
 
 /** The gas limit of the request, or the node's estimate with a reserve. */
-export async function gasFor(
+export async function gasRequirementOf(
   parts: PrepareParts,
   request: EvmRequest,
   policy: EvmPolicy,
   from: string,
-): Promise<GasNeed> {
+): Promise<GasRequirement> {
   if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
   const usual = fallbackGasLimit(request);
   const need = { used: usual, limit: usual };
   if (!policy.estimatesGas) return need;
-  const estimate = await parts.estimate(estimateCall(request, from));
-  if (estimate.kind === 'gas') return { used: estimate.used, limit: withReserve(estimate.used, parts.settings) };
+  const estimate = await parts.estimate(callForEstimate(request, from));
+  if (estimate.kind === 'gas')
+    return { used: estimate.used, limit: gasLimitWithReserve(estimate.used, parts.settings) };
   if (estimate.kind === 'unfunded') return { ...need, shortage: estimate.reason };
   // The call fails now. It is sent all the same, and the revert shows on chain.
   return { ...need, fallback: `Its gas limit is ${usual}, as nodes could not estimate it: ${estimate.reason}` };
@@ -309,19 +334,19 @@ export async function gasFor(
  * What nodes say of a call's gas. `fails`: the call itself reverts, or needs more than a block has. `unfunded`: the
  * account cannot pay for it now.
  */
-export type Estimate = { kind: 'gas'; used: bigint } | { kind: 'fails' | 'unfunded'; reason: string };
+export type GasEstimate = { kind: 'gas'; used: bigint } | { kind: 'fails' | 'unfunded'; reason: string };
 
 const MAX_REASON = 300;
 
 /** @throws RpcError for a failure that says nothing about the call: the estimate is not known yet */
-async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
+async function estimateOn(read: ReadFromEndpoint, call: JsonObject): Promise<GasEstimate> {
   try {
     const used = await estimateGas(read, call);
     // No call needs no gas: the node has not estimated.
     if (used === 0n) throw new RpcError('node', 'the node answered eth_estimateGas with 0');
     return { kind: 'gas', used };
   } catch (error) {
-    const kind = error instanceof RpcError ? estimateFailure(error) : undefined;
+    const kind = error instanceof RpcError ? classifyEstimateError(error) : undefined;
     if (kind === undefined || !(error instanceof RpcError)) throw error;
     return { kind, reason: printable(error.message, MAX_REASON) };
   }
@@ -331,8 +356,8 @@ async function estimateOn(read: ReadOne, call: JsonObject): Promise<Estimate> {
  * Asks one node. If it gives no figure, asks all of them: one that is behind or in trouble must not decide that a call
  * fails. Of several figures the middle one counts, the lower of two.
  */
-async function estimateFrom(rpc: RpcClient, call: JsonObject, of?: 'all'): Promise<Estimate> {
-  const ask = (read: ReadOne) => estimateOn(read, call);
+async function estimateFrom(rpc: RpcClient, call: JsonObject, of?: 'all'): Promise<GasEstimate> {
+  const ask = (read: ReadFromEndpoint) => estimateOn(read, call);
   const one = () => rpc.onOne(ask).catch(unknownGas);
   const areSeveral = rpc.endpointCount > 1;
   const first = of === 'all' && areSeveral ? undefined : await one();
@@ -341,7 +366,7 @@ async function estimateFrom(rpc: RpcClient, call: JsonObject, of?: 'all'): Promi
   const answers = await answersInTime(rpc.onAll(ask));
   const figures = answers.filter((answer) => answer.kind === 'gas');
   const failures = answers.filter((answer) => answer.kind !== 'gas');
-  const estimate = middleBy(figures, 'lower', ({ used }) => used) ?? failures[0];
+  const estimate = medianBy(figures, 'lower', ({ used }) => used) ?? failures[0];
   return estimate ?? estimateOrThrow(first ?? (await one()));
 }
 
@@ -353,7 +378,7 @@ function unknownGas(error: unknown): RpcError {
   return new RpcError(kind, text, data === undefined ? detail : { ...detail, data });
 }
 
-function estimateOrThrow(answer: Estimate | RpcError): Estimate {
+function estimateOrThrow(answer: GasEstimate | RpcError): GasEstimate {
   if (answer instanceof RpcError) throw answer;
   return answer;
 }
@@ -361,7 +386,7 @@ function estimateOrThrow(answer: Estimate | RpcError): Estimate {
 /** The reference's gas limit for a call without an estimate. Never less than nodes ask for. */
 function fallbackGasLimit(request: EvmRequest): bigint {
   const usual = usualGas(request.data);
-  const needed = leastGas(request);
+  const needed = intrinsicGas(request);
   return usual > needed ? usual : needed;
 }
 

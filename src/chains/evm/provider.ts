@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { parseOrNull } from '../advice.ts';
-import { onlyServing } from '../served-chain.ts';
+import { onlyEndpointsServing } from '../served-chain.ts';
 
 /** Requests and policies accept only prices below this. */
 const MAX_PRICE = 1n << 128n;
@@ -33,7 +33,7 @@ export interface Receipt {
 }
 
 /** A block with its transactions. */
-export interface WholeBlock {
+export interface FullBlock {
   hash: string;
   transactions: readonly BlockTransaction[];
 }
@@ -58,52 +58,52 @@ export interface BlockAuthorization {
 }
 
 /** What a node shows of one of its blocks. */
-export interface ShownBlock {
+export interface BlockHashes {
   hash: string;
   /** The hashes of the block's transactions; undefined if the node lists none. */
   transactions: ReadonlySet<string> | undefined;
 }
 
 /** Returns a client with the same endpoints, of which only those that serve the chain count. */
-export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
-  return onlyServing(rpc, { method: 'eth_chainId', chain, served: quantity });
+export function onlyOnChain(chain: bigint, rpc: RpcClient): RpcClient {
+  return onlyEndpointsServing(rpc, { method: 'eth_chainId', chain, served: parseQuantity });
 }
 
-export function blockNumber(read: ReadOne): Promise<bigint> {
-  return read('eth_blockNumber', [], quantity);
+export function blockNumber(read: ReadFromEndpoint): Promise<bigint> {
+  return read('eth_blockNumber', [], parseQuantity);
 }
 
-export function balance(read: ReadOne, address: string): Promise<bigint> {
-  return read('eth_getBalance', [address, 'latest'], quantity);
+export function getBalance(read: ReadFromEndpoint, address: string): Promise<bigint> {
+  return read('eth_getBalance', [address, 'latest'], parseQuantity);
 }
 
 /** The number of the account's transactions in blocks up to `at`. */
-export function transactionCount(read: ReadOne, address: string, at: bigint | 'latest'): Promise<bigint> {
-  return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], quantity);
+export function transactionCount(read: ReadFromEndpoint, address: string, at: bigint | 'latest'): Promise<bigint> {
+  return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], parseQuantity);
 }
 
-export function gasPrice(read: ReadOne): Promise<bigint> {
-  return read('eth_gasPrice', [], price);
+export function gasPrice(read: ReadFromEndpoint): Promise<bigint> {
+  return read('eth_gasPrice', [], parseGasPrice);
 }
 
-export function latestBlock(read: ReadOne): Promise<Block> {
+export function latestBlock(read: ReadFromEndpoint): Promise<Block> {
   return read('eth_getBlockByNumber', ['latest', false], (answer) => {
     const block = object(answer);
     const base = block['baseFeePerGas'];
     return {
-      number: quantity(block['number']),
+      number: parseQuantity(block['number']),
       hash: hash(block['hash']),
-      gasLimit: parseOrNull(block['gasLimit'], quantity) ?? 0n,
-      baseFeePerGas: base === undefined || base === null ? null : price(base),
+      gasLimit: parseOrNull(block['gasLimit'], parseQuantity) ?? 0n,
+      baseFeePerGas: base === undefined || base === null ? null : parseGasPrice(base),
     };
   });
 }
 
 /** The node's latest block and when it was made, in milliseconds since the epoch. */
-export function head(read: ReadOne): Promise<{ number: bigint; madeAt: number }> {
+export function getHead(read: ReadFromEndpoint): Promise<{ number: bigint; madeAt: number }> {
   return read('eth_getBlockByNumber', ['latest', false], (answer) => {
     const block = object(answer);
-    return { number: quantity(block['number']), madeAt: Number(quantity(block['timestamp'])) * 1_000 };
+    return { number: parseQuantity(block['number']), madeAt: Number(parseQuantity(block['timestamp'])) * 1_000 };
   });
 }
 
@@ -111,11 +111,11 @@ export function head(read: ReadOne): Promise<{ number: bigint; madeAt: number }>
  * The node's block with this number. Null if it has none, or shows a block with another number: one bad answer about
  * the height must not count as depth.
  */
-export function shownBlock(read: ReadOne, number: bigint): Promise<ShownBlock | null> {
+export function getBlock(read: ReadFromEndpoint, number: bigint): Promise<BlockHashes | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
     if (answer === null) return null;
     const block = object(answer);
-    if (quantity(block['number']) !== number) return null;
+    if (parseQuantity(block['number']) !== number) return null;
     const listed = block['transactions'];
     const isListed = Array.isArray(listed) && !isStripped(block);
     return { hash: hash(block['hash']), transactions: isListed ? new Set(listed.flatMap(listedHash)) : undefined };
@@ -146,9 +146,9 @@ function valueOf(value: Json, key: string): Json | undefined {
 }
 
 /** When a block was made, in milliseconds since the epoch; null where the node has none of that number. */
-export function blockTime(read: ReadOne, number: bigint): Promise<number | null> {
+export function blockTime(read: ReadFromEndpoint, number: bigint): Promise<number | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) =>
-    answer === null ? null : Number(quantity(object(answer)['timestamp'])) * 1_000,
+    answer === null ? null : Number(parseQuantity(object(answer)['timestamp'])) * 1_000,
   );
 }
 
@@ -156,18 +156,18 @@ export function blockTime(read: ReadOne, number: bigint): Promise<number | null>
  * The node's block with this number and its transactions. Transactions without nonce or sender are left out. Null if
  * the node has no such block, shows another one, or does not have the block's content any more.
  */
-export function wholeBlock(read: ReadOne, number: bigint): Promise<WholeBlock | null> {
-  const blockIn = (answer: Json): WholeBlock | null => {
+export function getFullBlock(read: ReadFromEndpoint, number: bigint): Promise<FullBlock | null> {
+  const blockIn = (answer: Json): FullBlock | null => {
     if (answer === null) return null;
     const block = object(answer);
-    if (quantity(block['number']) !== number || isStripped(block)) return null;
+    if (parseQuantity(block['number']) !== number || isStripped(block)) return null;
     const transactions = array(block['transactions'])
       .map(object)
       .filter((transaction) => 'nonce' in transaction && 'from' in transaction)
       .map((transaction) => ({
         hash: hash(transaction['hash']),
         from: address(transaction['from']),
-        nonce: quantity(transaction['nonce']),
+        nonce: parseQuantity(transaction['nonce']),
         authorizations: authorizationsOf(transaction['authorizationList']),
       }));
     return { hash: hash(block['hash']), transactions };
@@ -176,15 +176,15 @@ export function wholeBlock(read: ReadOne, number: bigint): Promise<WholeBlock | 
 }
 
 /** The number of the block in which a node finds a transaction; null where it finds none, or only in its pool. */
-export function blockOf(read: ReadOne, transactionHash: string): Promise<bigint | null> {
+export function getInclusionBlock(read: ReadFromEndpoint, transactionHash: string): Promise<bigint | null> {
   return read('eth_getTransactionByHash', [transactionHash], (answer) => {
     const number = answer === null ? null : object(answer)['blockNumber'];
-    return number === null ? null : quantity(number);
+    return number === null ? null : parseQuantity(number);
   });
 }
 
 /** Whether an account has code in the state after a block. */
-export function hasCode(read: ReadOne, account: string, number: bigint): Promise<boolean> {
+export function hasCode(read: ReadFromEndpoint, account: string, number: bigint): Promise<boolean> {
   return read('eth_getCode', [account, toQuantity(number)], (answer) => {
     if (typeof answer !== 'string' || !/^0x[0-9a-fA-F]*$/.test(answer)) throw new TypeError('not code');
     return answer.length > 2;
@@ -196,8 +196,8 @@ function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
   return list.flatMap((entry) => {
     try {
       const given = object(entry);
-      const part = (name: string) => quantity(given[name]);
-      const yParity = quantity(given['yParity'] ?? given['v']);
+      const part = (name: string) => parseQuantity(given[name]);
+      const yParity = parseQuantity(given['yParity'] ?? given['v']);
       const content = { chainId: part('chainId'), address: address(given['address']), nonce: part('nonce') };
       return [{ ...content, yParity, r: part('r'), s: part('s') }];
     } catch {
@@ -217,15 +217,15 @@ export function feeRewards(answer: Json): bigint[][] {
 }
 
 function rewardsIn(row: Json): bigint[] {
-  return Array.isArray(row) ? row.map((fee) => parseOrNull(fee, price) ?? 0n) : [];
+  return Array.isArray(row) ? row.map((fee) => parseOrNull(fee, parseGasPrice) ?? 0n) : [];
 }
 
-export function estimateGas(read: ReadOne, call: JsonObject): Promise<bigint> {
-  return read('eth_estimateGas', [call], quantity);
+export function estimateGas(read: ReadFromEndpoint, call: JsonObject): Promise<bigint> {
+  return read('eth_estimateGas', [call], parseQuantity);
 }
 
 /** Null when no block of the node's chain has the hash. */
-export function receiptOf(read: ReadOne, transactionHash: string): Promise<Receipt | null> {
+export function getReceipt(read: ReadFromEndpoint, transactionHash: string): Promise<Receipt | null> {
   return read('eth_getTransactionReceipt', [transactionHash], toReceipt);
 }
 
@@ -234,7 +234,7 @@ export function receiptOf(read: ReadOne, transactionHash: string): Promise<Recei
  * which are left out. A receipt that is left out can be asked for by its hash.
  * @param hashes in lower case
  */
-export function blockReceipts(read: ReadOne, number: bigint, hashes: ReadonlySet<string>): Promise<Receipt[]> {
+export function blockReceipts(read: ReadFromEndpoint, number: bigint, hashes: ReadonlySet<string>): Promise<Receipt[]> {
   // A block can have thousands of receipts, and checking one takes much longer than looking at its hash.
   const isAsked = (receipt: Json) => {
     const named = valueOf(receipt, 'transactionHash');
@@ -291,7 +291,7 @@ function succeeded({ status, root }: JsonObject): boolean | null {
 
 /** Reads an integer of a receipt, which some nodes and middleware write as a JSON number. */
 function figure(value: Json | undefined): bigint {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : quantity(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : parseQuantity(value);
 }
 
 /** The hash that a node answers to an offer of signed bytes. It does not say what the node does with them. */
@@ -313,7 +313,7 @@ export function toData(data: string | null): string {
  * Reads the RPC's form of an integer.
  * @throws TypeError
  */
-export function quantity(value: Json | undefined): bigint {
+export function parseQuantity(value: Json | undefined): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw new TypeError('not a quantity');
   return BigInt(value);
 }
@@ -322,8 +322,8 @@ export function quantity(value: Json | undefined): bigint {
  * Reads a node's price, in wei per gas.
  * @throws TypeError also for a price that no chain ever had: it would make fees overflow
  */
-export function price(value: Json | undefined): bigint {
-  const amount = quantity(value);
+export function parseGasPrice(value: Json | undefined): bigint {
+  const amount = parseQuantity(value);
   if (amount >= MAX_PRICE) throw new TypeError('not a price');
   return amount;
 }

@@ -1,51 +1,56 @@
-import { amountOf, jsonAmount, largest, smallest } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isNodeError } from '../../egress/rpc/rpc-client.ts';
-import type { Account, AttemptPreparation, LaneFigures, NewAttempt } from '../chain-client.ts';
+import type { LaneCommitments, RelayerAccount, ReplacementPreparation, ReplacementSpec } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
-import type { EvmSettings } from './configuration/network.ts';
+import type { EvmNetworkSettings } from './configuration/network.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { gasRefusal, namedGasCap, namedPrice } from './errors.ts';
-import { highestOf } from './fees.ts';
+import { gasCapInRefusal, gasLimitRefusal, gasPriceInRefusal } from './errors.ts';
+import { highestFeeCaps } from './fees.ts';
 import {
-  beyondBlock,
-  beyondTransaction,
-  costOf,
+  blockGasFault,
+  capGasToBlock,
   EIP_7825_GAS,
-  type GasNeed,
-  gasFor,
+  type GasRequirement,
+  gasLimitWithReserve,
+  gasRequirementOf,
   gasShortage,
   type PrepareParts,
-  parked,
+  parkedPreparation,
+  parkIfShortOfFunds,
+  preparedCostOf,
   priceMismatch,
   privacyOf,
   readyAttempt,
-  shortOfFunds,
-  withinBlock,
+  transactionGasFault,
   withRemark,
-  withReserve,
   withSecondOpinion,
 } from './prepare.ts';
-import { affordablePrice, type PricePlan, priceFor, replacementFault } from './price/attempt-price.ts';
-import type { Market } from './price/market.ts';
+import {
+  affordablePrice,
+  type ReplacementPricePlan,
+  replacementPriceFault,
+  replacementPriceFor,
+} from './price/attempt-price.ts';
+import type { GasMarket } from './price/market.ts';
 import { toQuantity } from './provider.ts';
 import { policyViolation } from './request.ts';
-import { type EvmFields, readFields, readRequest, type Speed, type StoredRequest } from './schema.ts';
+import { type EvmFields, readChainFields, readStoredRequest, type Speed, type StoredEvmRequest } from './schema.ts';
 
 /** What is known of an earlier attempt. */
 export type EarlierAttempt = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
 
 /** A transaction and its signed attempts, by ordinal. */
-export interface AttemptsEntry {
+export interface TransactionAttempts {
   transaction: Transaction;
   attempts: readonly EarlierAttempt[];
 }
 
 /** One more attempt, as far as it is decided before the network is asked. */
-interface Plan extends PricePlan {
+interface Plan extends ReplacementPricePlan {
   stored: JsonObject;
   /** The most that the signed attempts may take: the cost of the dearest. */
   own: bigint;
@@ -53,38 +58,42 @@ interface Plan extends PricePlan {
   count: number;
   /** What every node said of the latest attempt that they refuse; undefined if they did not. */
   refusal: string | undefined;
-  account: Account;
+  account: RelayerAccount;
   transaction: Transaction;
 }
 
 /**
  * Prices one more attempt of a transaction under its nonce. The price exceeds each earlier one by what pools ask for,
  * unless the network has no pool. `lane.committed` counts the most that the dearest attempt may take, by
- * {@link costOf}. A bump repeats the latest attempt. If a bump is refused, the request can never be mined.
+ * {@link preparedCostOf}. A bump repeats the latest attempt. If a bump is refused, the request can never be mined.
  */
 export async function prepareReplacement(
   parts: PrepareParts,
-  entry: AttemptsEntry,
-  attempt: NewAttempt,
-  account: Account,
-  lane: LaneFigures,
-): Promise<AttemptPreparation> {
+  entry: TransactionAttempts,
+  attempt: ReplacementSpec,
+  account: RelayerAccount,
+  lane: LaneCommitments,
+): Promise<ReplacementPreparation> {
   const plan = planOf(entry, attempt, account);
   // Policies do not stop a bump: the attempt that it repeats is already on offer and may take effect anyway.
   const fault =
     plan.purpose === 'replace'
-      ? (policyViolation(plan.request, account) ?? replacementFault(plan, parts.settings))
+      ? (policyViolation(plan.request, account) ?? replacementPriceFault(plan, parts.settings))
       : gasFault(plan);
   if (fault !== undefined) return { kind: 'refused', reason: fault };
   return withSecondOpinion(parts, (from) => prepareOnce(from, plan, lane));
 }
 
-function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, account: Account): Plan {
+function planOf(
+  { transaction, attempts }: TransactionAttempts,
+  attempt: ReplacementSpec,
+  account: RelayerAccount,
+): Plan {
   const last = attempts.at(-1);
   const isSigned = last !== undefined;
   const { purpose } = attempt;
   const refusal = attempt.purpose === 'replace' ? undefined : attempt.refusal;
-  const isGasRefused = refusal !== undefined && gasRefusal(refusal) !== undefined;
+  const isGasRefused = refusal !== undefined && gasLimitRefusal(refusal) !== undefined;
   const stored = {
     bump: () => last?.request ?? transaction.request,
     replace: () => (attempt.purpose === 'replace' ? attempt.request : transaction.request),
@@ -93,18 +102,18 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
   return {
     purpose,
     stored,
-    request: readRequest(stored),
-    latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
+    request: readStoredRequest(stored),
+    latest: isSigned ? (readChainFields(last.fields) ?? readChainFields(transaction.fields)) : undefined,
     // An attempt that was stored without its price has at most the transaction's own.
-    highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
-    highestAsked: highestOf(fieldsOf(attempts.filter(({ purpose: of }) => of !== 'noop')))?.fee,
-    firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
-    own: largest(0n, ...attempts.map(costOf)),
+    highest: isSigned ? highestFeeCaps(fieldsOf([...attempts, transaction])) : undefined,
+    highestAsked: highestFeeCaps(fieldsOf(attempts.filter(({ purpose: of }) => of !== 'noop')))?.fee,
+    firstFee: highestFeeCaps(fieldsOf(attempts.slice(0, 1)))?.fee,
+    own: largestAmount(0n, ...attempts.map(preparedCostOf)),
     count: attempts.length,
     refusal,
     isGasRefused,
     isRefused: isGasRefused || (attempt.purpose === 'noop' && attempt.isRefused === true),
-    named: refusal === undefined ? undefined : namedPrice(refusal),
+    named: refusal === undefined ? undefined : gasPriceInRefusal(refusal),
     policy: readPolicy(account.policies),
     account,
     transaction,
@@ -112,10 +121,10 @@ function planOf({ transaction, attempts }: AttemptsEntry, attempt: NewAttempt, a
 }
 
 function fieldsOf(attempts: readonly Pick<Attempt, 'fields'>[]): EvmFields[] {
-  return attempts.map(({ fields }) => readFields(fields)).filter((fields) => fields !== undefined);
+  return attempts.map(({ fields }) => readChainFields(fields)).filter((fields) => fields !== undefined);
 }
 
-async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): Promise<AttemptPreparation> {
+async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneCommitments): Promise<ReplacementPreparation> {
   const { account, purpose, request } = plan;
   const isForced = purpose === 'noop';
   const [market, gas, funds] = await Promise.all([
@@ -124,13 +133,13 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
     gasOf(parts, plan),
     parts.balance(account.address),
   ]);
-  const gasLimit = isForced ? withinLimit(gas.limit, market) : withinBlock(gas, market);
+  const gasLimit = isForced ? withinLimit(gas.limit, market) : capGasToBlock(gas, market);
   const tooMuchGas = isForced
     ? undefined
-    : (beyondTransaction(gasLimit, parts.settings) ?? beyondBlock(gasLimit, market));
+    : (transactionGasFault(gasLimit, parts.settings) ?? blockGasFault(gasLimit, market));
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
 
-  const priced = priceFor(plan, market, gasLimit, parts.settings);
+  const priced = replacementPriceFor(plan, market, gasLimit, parts.settings);
   if (priced.kind !== 'price') return priced;
   const unfit = priceMismatch(request, priced.price);
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
@@ -161,33 +170,38 @@ function gasFault({ purpose, isGasRefused, refusal, request, count }: Plan): str
  * too low grows by a quarter at least. One that was too high is lowered to the figure that the refusal names, else to
  * that of EIP-7825, but never below the estimate.
  */
-async function gasAfterRefusal(parts: PrepareParts, plan: Plan, refused: bigint, refusal: string): Promise<GasNeed> {
-  const now = await gasFor(parts, plan.request, plan.policy, plan.account.address);
-  if (gasRefusal(refusal) === 'too low') return { ...now, limit: largest(now.limit, (refused * 5n) / 4n) };
-  const cap = namedGasCap(refusal, refused) ?? (EIP_7825_GAS < refused ? EIP_7825_GAS : now.used);
-  return { ...now, limit: largest(now.used, smallest(now.limit, cap)) };
+async function gasAfterRefusal(
+  parts: PrepareParts,
+  plan: Plan,
+  refused: bigint,
+  refusal: string,
+): Promise<GasRequirement> {
+  const now = await gasRequirementOf(parts, plan.request, plan.policy, plan.account.address);
+  if (gasLimitRefusal(refusal) === 'too low') return { ...now, limit: largestAmount(now.limit, (refused * 5n) / 4n) };
+  const cap = gasCapInRefusal(refusal, refused) ?? (EIP_7825_GAS < refused ? EIP_7825_GAS : now.used);
+  return { ...now, limit: largestAmount(now.used, smallestAmount(now.limit, cap)) };
 }
 
 /**
  * The gas of the new attempt. On Arbitrum it is estimated again, because the share of gas for data moves there. Nodes
  * would keep dropping an attempt whose gas limit is too low, and that would hold the account up.
  */
-async function gasOf(parts: PrepareParts, plan: Plan): Promise<GasNeed> {
+async function gasOf(parts: PrepareParts, plan: Plan): Promise<GasRequirement> {
   const { purpose, request, latest, policy, account } = plan;
   if (purpose === 'noop') {
     const need = await noopGas(parts, account);
-    const isTooLow = latest !== undefined && plan.refusal !== undefined && gasRefusal(plan.refusal) === 'too low';
-    return isTooLow ? { ...need, limit: largest(need.limit, (amountOf(latest.gas_limit) * 5n) / 4n) } : need;
+    const isTooLow = latest !== undefined && plan.refusal !== undefined && gasLimitRefusal(plan.refusal) === 'too low';
+    return isTooLow ? { ...need, limit: largestAmount(need.limit, (amountOf(latest.gas_limit) * 5n) / 4n) } : need;
   }
-  if (purpose === 'replace' || latest === undefined) return gasFor(parts, request, policy, account.address);
+  if (purpose === 'replace' || latest === undefined) return gasRequirementOf(parts, request, policy, account.address);
   const before = amountOf(latest.gas_limit);
   if (plan.isGasRefused && plan.refusal !== undefined) return gasAfterRefusal(parts, plan, before, plan.refusal);
   if (!parts.settings.isArbitrum || request.gasLimit !== null) return fixedGas(before);
-  const now = await gasFor(parts, request, policy, account.address);
+  const now = await gasRequirementOf(parts, request, policy, account.address);
   return now.limit > before ? now : fixedGas(before);
 }
 
-function fixedGas(limit: bigint): GasNeed {
+function fixedGas(limit: bigint): GasRequirement {
   return { used: limit, limit };
 }
 
@@ -195,13 +209,16 @@ function fixedGas(limit: bigint): GasNeed {
  * Parks an attempt that the balance cannot pay for. Only one attempt of a transaction takes effect, so the cost of the
  * earlier ones is not needed on top.
  */
-function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): AttemptPreparation | undefined {
+function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneCommitments): ReplacementPreparation | undefined {
   if (plan.purpose === 'noop') {
     if (funds >= cost) return undefined;
-    return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`, 'balance');
+    return parkedPreparation(
+      `Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`,
+      'balance',
+    );
   }
   const others = lane.committed - plan.own;
-  return shortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
+  return parkIfShortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
 }
 
 /**
@@ -212,19 +229,20 @@ function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): 
 export function checkReplacement(
   attempts: readonly Pick<Attempt, 'fields'>[],
   request: JsonObject,
-  account: Account,
-  settings: EvmSettings,
+  account: RelayerAccount,
+  settings: EvmNetworkSettings,
 ): void {
-  const replacement = { request: readRequest(request), policy: readPolicy(account.policies) };
+  const replacement = { request: readStoredRequest(request), policy: readPolicy(account.policies) };
   const { gasLimit } = replacement.request;
-  const tooMuchGas = gasLimit === null ? undefined : beyondTransaction(gasLimit, settings);
-  const fault = tooMuchGas ?? replacementFault({ ...replacement, highest: highestOf(fieldsOf(attempts)) }, settings);
+  const tooMuchGas = gasLimit === null ? undefined : transactionGasFault(gasLimit, settings);
+  const fault =
+    tooMuchGas ?? replacementPriceFault({ ...replacement, highest: highestFeeCaps(fieldsOf(attempts)) }, settings);
   if (fault !== undefined) throw invalidRequest(fault);
 }
 
 /** Prepared fields with one more unit of gas. Unused gas costs nothing. */
 export function withDistinctBytes(fields: JsonObject): JsonObject {
-  const known = readFields(fields);
+  const known = readChainFields(fields);
   return known === undefined ? fields : { ...fields, gas_limit: jsonAmount(amountOf(known.gas_limit) + 1n) };
 }
 
@@ -242,9 +260,9 @@ const POOLLESS_PATIENCE_MS = 20_000;
  * How long to wait for an attempt that a node took before the next, dearer one, in milliseconds. The time depends on
  * the speed and doubles with each signed attempt.
  */
-export function patienceMs(settings: EvmSettings, transaction: Transaction, attempts: number): number {
+export function replacementDelayMs(settings: EvmNetworkSettings, transaction: Transaction, attempts: number): number {
   if (settings.lacksMempool) return POOLLESS_PATIENCE_MS;
-  const { price } = readRequest(transaction.request);
+  const { price } = readStoredRequest(transaction.request);
   const isUrgent = price.kind !== 'speed' || transaction.noopEnd !== null;
   const base = PATIENCE_MS[isUrgent ? 'fast' : price.speed];
   // Beyond six doublings every speed has reached the longest.
@@ -252,7 +270,7 @@ export function patienceMs(settings: EvmSettings, transaction: Transaction, atte
 }
 
 /** A request that uses up a nonce of the account and does nothing else, in the stored form. */
-export function noopRequest(account: Account): JsonObject {
+export function noopRequest(account: RelayerAccount): JsonObject {
   return {
     to: account.address,
     value: '0x0',
@@ -262,7 +280,7 @@ export function noopRequest(account: Account): JsonObject {
     max_fee_per_gas: null,
     max_priority_fee_per_gas: null,
     speed: 'fast',
-  } satisfies StoredRequest;
+  } satisfies StoredEvmRequest;
 }
 
 const TRANSFER_GAS = 21_000n;
@@ -274,12 +292,12 @@ const ARBITRUM_TRANSFER_GAS = 50_000n;
  * (EIP-7702). All nodes are asked, so that one wild estimate does not decide. A node's error leads to the usual gas,
  * whatever it says: a noop with too little gas does no harm, and one that is not sent blocks the account.
  */
-async function noopGas(parts: PrepareParts, account: Account): Promise<GasNeed> {
+async function noopGas(parts: PrepareParts, account: RelayerAccount): Promise<GasRequirement> {
   const self = normalAddress(account.address);
   const call = { from: self, to: self, value: toQuantity(0n) };
   const estimate = await parts.estimate(call, 'all').catch(nodeError);
   if ('used' in estimate) {
-    const limit = estimate.used > TRANSFER_GAS ? withReserve(estimate.used, parts.settings) : TRANSFER_GAS;
+    const limit = estimate.used > TRANSFER_GAS ? gasLimitWithReserve(estimate.used, parts.settings) : TRANSFER_GAS;
     return { used: limit, limit };
   }
   const usual = parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
@@ -293,6 +311,6 @@ function nodeError(error: unknown): { reason: string } {
 }
 
 /** Keeps gas between a transfer's gas and the block's limit. Nodes take nothing outside of that. */
-function withinLimit(gas: bigint, { block }: Market): bigint {
-  return block.gasLimit === 0n ? gas : largest(smallest(gas, block.gasLimit), TRANSFER_GAS);
+function withinLimit(gas: bigint, { block }: GasMarket): bigint {
+  return block.gasLimit === 0n ? gas : largestAmount(smallestAmount(gas, block.gasLimit), TRANSFER_GAS);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../chain-client.ts';
-import { readForm, readValidUntil } from '../request-form.ts';
+import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
+import { parseRequestForm, readValidUntil } from '../request-form.ts';
 import { ADDRESS_PATTERN, addressFault, normalAddress } from './address.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { accessListSchema } from './form/access-list.ts';
@@ -12,8 +12,8 @@ import { authorityOf, authorizationFault, authorizationListSchema } from './form
 import { errorAbiSchema } from './form/error-abi.ts';
 import { INTEGER_PATTERN, readInteger } from './form/integer.ts';
 import { chainIdOf } from './identity.ts';
-import { callData, leastGas, MAX_INIT_CODE } from './price/gas.ts';
-import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
+import { callData, intrinsicGas, MAX_INIT_CODE } from './price/gas.ts';
+import { type EvmRequest, readStoredRequest, type StoredEvmRequest, speedSchema } from './schema.ts';
 
 /** The largest encoded transaction that nodes take, in bytes (`txMaxSize` of go-ethereum's pool). */
 const MAX_TRANSACTION = 131_072;
@@ -67,12 +67,12 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The form of a send request; {@link parseRequest} checks what must hold between its fields. Fields that are not listed
+ * The form of a send request; {@link parseSendRequest} checks what must hold between its fields. Fields that are not listed
  * here are refused: if a misspelt limit were dropped silently, money would move that the limit was to hold back. The
  * reference's public client (1.10.0) sends only `to`, `value`, `data`, the five fields for gas and prices, `speed` and
  * `valid_until`. The other fields are ours.
  */
-export const requestSchema = strictForm(
+export const sendRequestSchema = strictObjectSchema(
   {
     to: optionalText
       .transform((to) => (to === '' ? null : to))
@@ -119,7 +119,7 @@ export const requestSchema = strictForm(
   ADVICE,
 );
 
-type Body = z.output<typeof requestSchema>;
+type Body = z.output<typeof sendRequestSchema>;
 
 /**
  * Checks a send request. A body that does not have the form of a request fails before everything else. Then come the
@@ -127,10 +127,10 @@ type Body = z.output<typeof requestSchema>;
  * node takes, or that no chain would apply, never gets a nonce.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  const parsed = readForm(requestSchema, body);
+export function parseSendRequest(body: unknown, account: RelayerAccount, now: Timestamp): ParsedRequest {
+  const parsed = parseRequestForm(sendRequestSchema, body);
   const stored = storedForm(parsed);
-  const request = readRequest(stored);
+  const request = readStoredRequest(stored);
   const policy = readPolicy(account.policies);
 
   checkReceiver(request.to, policy, account.address);
@@ -150,7 +150,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
 const PLAIN = { anchorKind: 'sequence', onDeath: 'end', contentKey: null } as const;
 
 /** The stored form of a request. Lists and errors are stored only where there are any. */
-function storedForm(body: Body): StoredRequest {
+function storedForm(body: Body): StoredEvmRequest {
   const {
     valid_until: _,
     input,
@@ -240,11 +240,11 @@ function checkTotal(request: EvmRequest): void {
       : requestedPrice.kind === 'legacy'
         ? requestedPrice.gasPrice
         : requestedPrice.maxFeePerGas;
-  const gas = request.gasLimit ?? leastGas(request);
+  const gas = request.gasLimit ?? intrinsicGas(request);
   if (value + perGas * gas >= 1n << 256n) throw invalidRequest('The sum of value and fees exceeds 256 bits');
 }
 
-function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Account): void {
+function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: RelayerAccount): void {
   const { to, price: requestedPrice, authorizationList: list } = request;
   if (list.length === 0) return;
   if (to === null) throw invalidRequest('authorization_list requires `to`: such a transaction creates no contract');
@@ -285,7 +285,7 @@ export function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: 
 export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
   const fault = gasLimitFault(request, policy);
   if (fault !== undefined) throw invalidRequest(fault);
-  const least = leastGas(request);
+  const least = intrinsicGas(request);
   if (request.gasLimit !== null && request.gasLimit < least) {
     throw invalidRequest(`gas_limit is too low, intrinsic gas is ${least} and gas_limit is ${request.gasLimit}`);
   }
@@ -296,7 +296,7 @@ export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
  * since the request was accepted. Price cap and reserve are not checked here: they limit what is signed, and a
  * transaction waits until it fits them.
  */
-export function policyViolation(request: EvmRequest, account: Account): string | undefined {
+export function policyViolation(request: EvmRequest, account: RelayerAccount): string | undefined {
   const policy = readPolicy(account.policies);
   const { price, authorizationList: list } = request;
   const isLegacy = policy.eip1559 === false && price.kind === 'speed';

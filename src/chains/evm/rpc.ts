@@ -24,7 +24,7 @@ const READS: ReadonlySet<string> = new Set(
 );
 
 /** Whether a method is known to do nothing but read, so that it may be called twice. */
-export function isRead(method: string): boolean {
+export function isReadMethod(method: string): boolean {
   return READS.has(method);
 }
 

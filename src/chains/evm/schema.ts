@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
+import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
 import { normalAddress } from './address.ts';
-import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form/access-list.ts';
+import { rpcAccessList, type StoredAccessListEntry, storedAccessListSchema } from './form/access-list.ts';
 import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
 import { toData, toQuantity } from './provider.ts';
 
-/** A request, as {@link readRequest} reads it back from a stored transaction. */
+/** A request, as {@link readStoredRequest} reads it back from a stored transaction. */
 export interface EvmRequest {
   /** As given; null creates a contract. */
   to: string | null;
@@ -16,7 +16,7 @@ export interface EvmRequest {
   gasLimit: bigint | null;
   price: RequestedPrice;
   /** EIP-2930; empty when none was given. */
-  accessList: readonly StoredAccess[];
+  accessList: readonly StoredAccessListEntry[];
   /** EIP-7702; empty when none was given. */
   authorizationList: readonly StoredAuthorization[];
   /** The errors of the called contract, as human-readable ABI entries; empty when none were given. */
@@ -50,10 +50,10 @@ const storedRequestSchema = z.strictObject({
   abi: z.array(z.string()).exactOptional(),
 });
 
-export type StoredRequest = z.output<typeof storedRequestSchema>;
+export type StoredEvmRequest = z.output<typeof storedRequestSchema>;
 
 /** Reads a request back from the store. */
-export const readRequest = oncePerObject((request: JsonObject): EvmRequest & { stored: StoredRequest } => {
+export const readStoredRequest = memoizePerObject((request: JsonObject): EvmRequest & { stored: StoredEvmRequest } => {
   const stored = storedRequestSchema.parse(request);
   return {
     stored,
@@ -69,7 +69,7 @@ export const readRequest = oncePerObject((request: JsonObject): EvmRequest & { s
 });
 
 /** A request in the form that `eth_call` and `eth_estimateGas` take, without fees and limit. */
-export function estimateCall(request: EvmRequest, from: string): JsonObject {
+export function callForEstimate(request: EvmRequest, from: string): JsonObject {
   const { to, value, data, accessList, authorizationList } = request;
   return {
     from,
@@ -82,7 +82,7 @@ export function estimateCall(request: EvmRequest, from: string): JsonObject {
   };
 }
 
-function requestedPrice(stored: StoredRequest): RequestedPrice {
+function requestedPrice(stored: StoredEvmRequest): RequestedPrice {
   const gasPrice = integer(stored.gas_price);
   const maxFeePerGas = integer(stored.max_fee_per_gas);
   const maxPriorityFeePerGas = integer(stored.max_priority_fee_per_gas);
@@ -129,14 +129,14 @@ const fieldsSchema = z.strictObject({
 export type EvmFields = z.output<typeof fieldsSchema>;
 
 /** What the chain decided about a transaction so far; undefined before it was prepared. */
-export const readFields = oncePerObject((fields: JsonObject): EvmFields | undefined =>
+export const readChainFields = memoizePerObject((fields: JsonObject): EvmFields | undefined =>
   Object.keys(fields).length === 0 ? undefined : fieldsSchema.parse(fields),
 );
 
-/** The form in which fields are stored. {@link readFields} reads it back without checking it. */
+/** The form in which fields are stored. {@link readChainFields} reads it back without checking it. */
 export function storedFields(fields: EvmFields): JsonObject {
   const stored = fields as JsonObject;
-  readFields.know(stored, fields);
+  readChainFields.know(stored, fields);
   return stored;
 }
 

@@ -1,10 +1,10 @@
 import type { Json } from '../../domain/json/json.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { figureOrNothing } from '../advice.ts';
-import { answersInTime, middleOf } from '../quorum.ts';
-import { nonceUse } from './inclusion/nonce-use.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { askOptionalFigure } from '../advice.ts';
+import { answersInTime, medianOf } from '../quorum.ts';
+import { findNonceUse } from './inclusion/nonce-use.ts';
 import { undefinedIfRefused } from './inclusion/receipts.ts';
-import { blockNumber, onlyOn, quantity, transactionCount } from './provider.ts';
+import { blockNumber, onlyOnChain, parseQuantity, transactionCount } from './provider.ts';
 
 /**
  * How many uses of the key by others are credible between two questions. A count beyond that needs more than one node's
@@ -13,7 +13,7 @@ import { blockNumber, onlyOn, quantity, transactionCount } from './provider.ts';
 const FOREIGN_USES = 64n;
 
 /** The account whose next nonce is asked for, and the nonce to expect at least. */
-export interface NonceQuestion {
+export interface NonceQuery {
   chain: bigint;
   address: string;
   /** Undefined: one node's word is enough. Null: nothing is known of the account, and all nodes are asked. */
@@ -30,16 +30,16 @@ export interface NonceQuestion {
  * Otherwise payments would be signed under nonces that the account does not reach.
  * @throws UnprovedLeap
  */
-export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
-  const own = onlyOn(chain, rpc);
+export async function nextNonceOnChain(rpc: RpcClient, { chain, address, least }: NonceQuery): Promise<bigint> {
+  const own = onlyOnChain(chain, rpc);
   const reported = await nextNonce(own, address);
   if (least === undefined || reported === least) return reported;
   const isFar = (count: bigint, known = least) => known !== null && count > known + FOREIGN_USES;
   const isQuick = least !== null && reported > least && !isFar(reported);
   const all =
     rpc.endpointCount < 2 || isQuick ? [reported] : await answersInTime(own.onAll((read) => nonceBy(read, address)));
-  const middle = middleOf(all, 'higher') ?? reported;
-  const count = isFar(middle) ? (middleOf(all, 'lower') ?? reported) : middle;
+  const middle = medianOf(all, 'higher') ?? reported;
+  const count = isFar(middle) ? (medianOf(all, 'lower') ?? reported) : middle;
   const isAlone = all.filter((one) => one >= count).length < 2;
   if (count > (least ?? 0n) && isAlone) {
     const shown = await own.onOne((read) => reachedOn(read, address, count));
@@ -70,12 +70,12 @@ export function nextNonce(rpc: RpcClient, address: string): Promise<bigint> {
  * Asks for both counts and takes the higher. Some nodes keep no pool, some do not know the tag `pending`, and some
  * answer it with less than `latest`, which is enough to send.
  */
-async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
+async function nonceBy(read: ReadFromEndpoint, address: string): Promise<bigint> {
   const [pending = 0n, latest] = await Promise.all([
-    figureOrNothing(read, {
+    askOptionalFigure(read, {
       method: 'eth_getTransactionCount',
       params: [address, 'pending'],
-      parse: quantity,
+      parse: parseQuantity,
       cost: 'Transactions that others sent with the key are seen once they are in a block, not in the pool before',
     }),
     transactionCount(read, address, 'latest'),
@@ -88,21 +88,27 @@ async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
  * else the transaction that used the last nonce. Transactions of others in the pool are in neither, so a few may be
  * missing.
  */
-async function reachedOn(read: ReadOne, address: string, count: bigint): Promise<'shown' | 'denied' | 'unproved'> {
+async function reachedOn(
+  read: ReadFromEndpoint,
+  address: string,
+  count: bigint,
+): Promise<'shown' | 'denied' | 'unproved'> {
   const latest = await transactionCount(read, address, 'latest');
   const isInReach = (nonce: bigint) => count <= nonce + FOREIGN_USES;
   const state = await nonceInState(read, address).catch(() => undefined);
   if (state !== undefined && latest <= state && isInReach(state)) return 'shown';
   const lost = { account: address.toLowerCase(), sequence: latest - 1n, hashes: [] };
-  const search = async () => nonceUse(read, lost, await blockNumber(read));
+  const search = async () => findNonceUse(read, lost, await blockNumber(read));
   const use = latest > 0n && isInReach(latest) ? await search().catch(undefinedIfRefused) : undefined;
   if (typeof use === 'object') return 'shown';
   return state !== undefined || use === 'unused' ? 'denied' : 'unproved';
 }
 
 /** The account's nonce in the state of the node's latest block. */
-function nonceInState(read: ReadOne, address: string): Promise<bigint> {
+function nonceInState(read: ReadFromEndpoint, address: string): Promise<bigint> {
   const nonceOf = (answer: Json) =>
-    quantity(typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer['nonce'] : undefined);
+    parseQuantity(
+      typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer['nonce'] : undefined,
+    );
   return read('eth_getProof', [address, [], 'latest'], nonceOf, { bestEffort: true });
 }

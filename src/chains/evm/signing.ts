@@ -5,15 +5,22 @@ import { AppError } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { Account, SignedBytes } from '../chain-client.ts';
-import { readForm } from '../request-form.ts';
-import { addressOf, normalAddress } from './address.ts';
+import type { RelayerAccount, SignedBytes } from '../chain-client.ts';
+import { parseRequestForm } from '../request-form.ts';
+import { addressOfPublicKey, normalAddress } from './address.ts';
 import { rlpAccessList } from './form/access-list.ts';
 import { rlpAuthorizationList } from './form/authorization.ts';
 import { encodeRlp, type RlpItem, rlpInteger } from './form/rlp.ts';
 import { typedDataDigest } from './form/typed-data.ts';
 import { toData } from './provider.ts';
-import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest, storedFields } from './schema.ts';
+import {
+  type EvmFields,
+  type EvmRequest,
+  type EvmSignature,
+  readChainFields,
+  readStoredRequest,
+  storedFields,
+} from './schema.ts';
 
 /**
  * Signs a prepared transaction under a nonce. The two fees of EIP-1559 make it type 2, or type 4 (EIP-7702) if it has
@@ -27,13 +34,13 @@ export async function signTransaction(
   sequence: bigint,
   signer: Signer,
 ): Promise<SignedBytes> {
-  const fields = readFields(prepared);
+  const fields = readChainFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
-  const form = formOf(readRequest(transaction.request), fields, sequence);
+  const form = formOf(readStoredRequest(transaction.request), fields, sequence);
 
   const { r, s, yParity } = await signDigest(keccak(form.unsigned()), fields.from, signer);
   const raw = form.signed(rlpInteger(BigInt(`0x${r}`)), rlpInteger(BigInt(`0x${s}`)), yParity);
-  const signature = shownSignature(r, s, form.shownV + yParity);
+  const signature = signatureView(r, s, form.shownV + yParity);
   return {
     raw,
     hash: `0x${keccak(raw).toString('hex')}`,
@@ -43,7 +50,7 @@ export async function signTransaction(
 
 /** The bytes that would be signed, in hexadecimal. Chains that publish their data elsewhere charge for their size. */
 export function unsignedBytes(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): string {
-  return formOf(readRequest(transaction.request), fields, sequence).unsigned();
+  return formOf(readStoredRequest(transaction.request), fields, sequence).unsigned();
 }
 
 /** A signature over 32 bytes: 64 hexadecimal digits each, s low (EIP-2), and the parity of the curve point's y. */
@@ -77,13 +84,13 @@ const accounts = new WeakMap<Signer, string>();
 async function accountOf(signer: Signer): Promise<string> {
   const known = accounts.get(signer);
   if (known !== undefined) return known;
-  const account = addressOf(await signer.publicKey('secp256k1'));
+  const account = addressOfPublicKey(await signer.publicKey('secp256k1'));
   accounts.set(signer, account);
   return account;
 }
 
 /** A signature as answers show it, without `0x`; `sig` is the other three in one. */
-export function shownSignature(r: string, s: string, v: number): EvmSignature {
+export function signatureView(r: string, s: string, v: number): EvmSignature {
   return { r, s, v, sig: `${r}${s}${v.toString(16).padStart(2, '0')}` };
 }
 
@@ -148,8 +155,8 @@ const messageSchema = z.strictObject({
  * meaning.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
-export async function signMessage(body: unknown, account: Account, signer: Signer): Promise<WireObject> {
-  const message = Buffer.from(readForm(messageSchema, body).message, 'utf8');
+export async function signMessage(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject> {
+  const message = Buffer.from(parseRequestForm(messageSchema, body).message, 'utf8');
   const prefix = Buffer.from(`\u0019Ethereum Signed Message:\n${message.length}`, 'utf8');
   return signed(hash('keccak-256', Buffer.concat([prefix, message]), 'buffer'), account, signer);
 }
@@ -158,11 +165,11 @@ export async function signMessage(body: unknown, account: Account, signer: Signe
  * Signs typed data (EIP-712), given as its two digests or as a whole.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
-export async function signTypedData(body: unknown, account: Account, signer: Signer): Promise<WireObject> {
+export async function signTypedData(body: unknown, account: RelayerAccount, signer: Signer): Promise<WireObject> {
   return signed(typedDataDigest(body), account, signer);
 }
 
-async function signed(digest: Uint8Array, account: Account, signer: Signer): Promise<WireObject> {
+async function signed(digest: Uint8Array, account: RelayerAccount, signer: Signer): Promise<WireObject> {
   const { r, s, yParity } = await signDigest(digest, account.address, signer);
-  return { ...shownSignature(r, s, 27 + yParity) };
+  return { ...signatureView(r, s, 27 + yParity) };
 }

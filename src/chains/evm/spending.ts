@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { amountOf } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { Spend, Spent } from '../../domain/transaction/spending.ts';
+import type { ActualSpend, RequestedSpend } from '../../domain/transaction/spending.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAddress, normalAddress } from './address.ts';
 import { callData } from './price/gas.ts';
-import { readFields, readRequest } from './schema.ts';
+import { readChainFields, readStoredRequest } from './schema.ts';
 
 /** What a call without data is written as. */
 const NO_CALL = '0x';
@@ -17,8 +17,8 @@ const SELECTOR_BYTES = 4;
  * called contract does with the relayer's tokens or allowances. An access list only makes reads dearer. An
  * authorization list (EIP-7702) changes accounts beside the recipient.
  */
-function spendOf(request: JsonObject): Spend {
-  const { to, value, data, gasLimit, price, authorizationList } = readRequest(request);
+function spendOf(request: JsonObject): RequestedSpend {
+  const { to, value, data, gasLimit, price, authorizationList } = readStoredRequest(request);
   const call = callData(data);
   const perGas = price.kind === 'speed' ? null : price.kind === 'legacy' ? price.gasPrice : price.maxFeePerGas;
   const selector = to === null ? null : `0x${Buffer.from(call.subarray(0, SELECTOR_BYTES)).toString('hex')}`;
@@ -37,14 +37,14 @@ function spendOf(request: JsonObject): Spend {
  * What a final transaction took. It took nothing if no attempt got into a block, and no value if the attempt in the
  * block reverted or was the empty one. A rollup's data fee counts as estimated, since not all receipts show it.
  */
-function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
-  const known = readFields(fields);
+function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): ActualSpend {
+  const known = readChainFields(fields);
   const receipt = known?.receipt;
   if (known === undefined || receipt === undefined) return { value: 0n, fee: 0n };
   const perGas = receipt.effective_gas_price ?? known.max_fee_per_gas ?? known.gas_price ?? 0;
   const gas = amountOf(receipt.gas_used ?? known.gas_limit) * amountOf(perGas);
   return {
-    value: receipt.succeeded ? readRequest(request).value : 0n,
+    value: receipt.succeeded ? readStoredRequest(request).value : 0n,
     fee: gas + amountOf(known.data_fee ?? 0),
   };
 }
@@ -126,7 +126,7 @@ const TOKEN_METHODS: ReadonlyMap<string, string> = new Map(
 );
 
 /** How plugins' limits apply to requests, and how operators name what they allow. */
-export const spending: ChainSpending = {
+export const chainSpending: ChainSpending = {
   spendOf,
   spentBy,
   recipient: { read: recipientOf, expected: 'an account of a network of type evm' },

@@ -5,7 +5,7 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { accountOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import { type EvmFields, readFields, readRequest } from './schema.ts';
+import { type EvmFields, readChainFields, readStoredRequest } from './schema.ts';
 
 /**
  * A transaction as answers and webhooks show it. Every key of the reference is always there, in its order. Keys that
@@ -13,8 +13,8 @@ import { type EvmFields, readFields, readRequest } from './schema.ts';
  * given.
  */
 export function transactionView(transaction: Transaction): WireObject {
-  const { stored } = readRequest(transaction.request);
-  const fields = readFields(transaction.fields);
+  const { stored } = readStoredRequest(transaction.request);
+  const fields = readChainFields(transaction.fields);
   const prices = fields ?? stored;
   const gasLimit = fields?.gas_limit ?? stored.gas_limit;
   return {
@@ -58,8 +58,8 @@ function createdContract(transaction: Transaction): string | null {
 
 /** What one signed attempt does and offers to pay. Its data is left out, because there may be many attempts. */
 export function attemptView({ request, fields }: Attempt): WireObject {
-  const { stored } = readRequest(request);
-  const known = readFields(fields);
+  const { stored } = readStoredRequest(request);
+  const known = readChainFields(fields);
   return {
     to: stored.to,
     value: stored.value,
@@ -86,19 +86,19 @@ export function inclusionView(transaction: Transaction): WireObject | null {
 }
 
 /** The block that the transaction is in, in words; undefined while it is in none. */
-export function placeOf(transaction: Transaction): string | undefined {
+export function inclusionText(transaction: Transaction): string | undefined {
   const receipt = receiptOf(transaction);
   return receipt && `block ${receipt.block_number} (${receipt.block_hash})`;
 }
 
 /** Whether the block that the transaction is in shows that it reverted. */
-export function failedInBlock(transaction: Transaction): boolean {
+export function hasFailedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
 /** The receipt while the transaction is in a block. A reorganisation may leave an old receipt behind. */
 function receiptOf({ status, fields }: Transaction): EvmFields['receipt'] {
-  return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
+  return status === 'sent' || status === 'submitted' ? undefined : readChainFields(fields)?.receipt;
 }
 
 function moment(at: number | null): string | null {

@@ -1,17 +1,24 @@
 import { jsonAmount } from '../../domain/amount.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Account, HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-client.ts';
-import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
-import { longBefore } from './form/draft.ts';
-import { BLOCKHASH_LIFE } from './inclusion/chain-height.ts';
-import { compileLegacy, isWritable, type Message } from './message/compiled-message.ts';
-import { nonceOf } from './message/durable-nonce.ts';
+import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
+import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
+import { searchStartSlot } from './form/draft.ts';
+import { BLOCKHASH_LIFETIME_BLOCKS } from './inclusion/chain-height.ts';
+import { type CompiledMessage, compileLegacyMessage, isWritableAccount } from './message/compiled-message.ts';
+import { durableNonceOf } from './message/durable-nonce.ts';
 import { decodeTransaction, isSignatureOf, type WireTransaction } from './message/transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
-import { blockTime, chainTip, firstAvailableBlock, isWithoutHistory, landedBytes, signaturesFor } from './provider.ts';
-import { fromWire, readRequest, type SolanaFields } from './schema.ts';
+import {
+  blockTime,
+  chainTip,
+  firstAvailableBlock,
+  getTransactionBytes,
+  isWithoutHistory,
+  signaturesFor,
+} from './provider.ts';
+import { readStoredRequest, type SolanaFields, toTransactionInstructions } from './schema.ts';
 
 /** How far the chain's clock and ours may be apart. The chain's clock may lag by some tens of seconds. */
 const SLACK_MS = 300_000;
@@ -28,14 +35,14 @@ const PATIENCE = { withinMs: 120_000 };
  * A blockhash that was known before counts for 150 blocks more, and final blocks are about 32 behind. Until then, what
  * was sent before may still get into a block.
  */
-export const LANDS_WITHIN_BLOCKS = BLOCKHASH_LIFE + 50n;
+export const LANDS_WITHIN_BLOCKS = BLOCKHASH_LIFETIME_BLOCKS + 50n;
 
 /**
  * What a request does; its very message where others have signed it or a durable nonce holds it. Null where the
  * relayer's signature is known already, so that the chain shows its end.
  */
-export function contentOf({ request }: Pick<Transaction, 'request'>, account: Account): string | null {
-  const { transaction, instructions } = readRequest(request);
+export function requestContentOf({ request }: Pick<Transaction, 'request'>, account: RelayerAccount): string | null {
+  const { transaction, instructions } = readStoredRequest(request);
   if (transaction !== undefined) {
     const { message, messageBytes, signatures } = decodeTransaction(transaction);
     const [own = Buffer.alloc(0)] = signatures;
@@ -45,7 +52,11 @@ export function contentOf({ request }: Pick<Transaction, 'request'>, account: Ac
   // A swap takes what there is to be swapped. After the first, nothing is left for a second.
   if (instructions === undefined) return null;
   return textOf(
-    compileLegacy({ payer: account.address, instructions: fromWire(instructions), blockhash: ANY_BLOCKHASH }),
+    compileLegacyMessage({
+      payer: account.address,
+      instructions: toTransactionInstructions(instructions),
+      blockhash: ANY_BLOCKHASH,
+    }),
   );
 }
 
@@ -53,9 +64,9 @@ export function contentOf({ request }: Pick<Transaction, 'request'>, account: Ac
 const ANY_BLOCKHASH = SYSTEM_PROGRAM;
 
 /** The instructions without those for compute units, which the service adds. */
-function textOf(message: Message, bytes?: Buffer): string {
+function textOf(message: CompiledMessage, bytes?: Buffer): string {
   const { keys, instructions, lookups } = message;
-  const isFixed = message.signers > 1 || nonceOf(message) !== undefined;
+  const isFixed = message.signers > 1 || durableNonceOf(message) !== undefined;
   if (isFixed && bytes !== undefined) return bytes.toString('base64');
   const looked = [
     ...lookups.flatMap(({ table, writable }) => writable.map((index) => `${table}:${index}:w`)),
@@ -65,22 +76,22 @@ function textOf(message: Message, bytes?: Buffer): string {
   return instructions
     .filter(({ program }) => keys[program] !== COMPUTE_BUDGET_PROGRAM)
     .map(({ program, accounts, data }) => {
-      const named = accounts.map((index) => `${accountAt(index)}${isWritable(message, index) ? '+' : ''}`);
+      const named = accounts.map((index) => `${accountAt(index)}${isWritableAccount(message, index) ? '+' : ''}`);
       return [keys[program], named.join(','), data.toString('base64')].join(' ');
     })
     .join('\n');
 }
 
 /** Looks through the account's signatures since a moment for transactions that it has paid for. */
-export async function lookThrough(rpc: RpcClient, question: HistoryQuestion): Promise<HistoryAnswer> {
+export async function readAccountHistory(rpc: RpcClient, question: AccountHistoryQuery): Promise<AccountHistoryAnswer> {
   const looks = await answersInTime(
     rpc.onAll((read) => lookOn(read, question)),
     PATIENCE,
   );
-  return historyOfAll(looks, rpc.endpointCount);
+  return mergeEndpointHistories(looks, rpc.endpointCount);
 }
 
-async function lookOn(read: ReadOne, question: HistoryQuestion): Promise<HistoryLook> {
+async function lookOn(read: ReadFromEndpoint, question: AccountHistoryQuery): Promise<EndpointHistory> {
   const { account, since, isKnown } = question;
   const listed: string[] = [];
   try {
@@ -109,7 +120,7 @@ async function lookOn(read: ReadOne, question: HistoryQuestion): Promise<History
   return isShown ? { found } : { found, lack: { kind: 'waiting', reason: 'an endpoint lists what it does not show' } };
 }
 
-function lacking(reason: string): HistoryLook {
+function lacking(reason: string): EndpointHistory {
   return { found: [], lack: { kind: 'unproved', reason } };
 }
 
@@ -117,7 +128,7 @@ function lacking(reason: string): HistoryLook {
  * Lists signatures, the newest first.
  * @returns whether the list goes back to the moment
  */
-async function list(read: ReadOne, address: string, moment: Timestamp, listed: string[]): Promise<boolean> {
+async function list(read: ReadFromEndpoint, address: string, moment: Timestamp, listed: string[]): Promise<boolean> {
   for (let before: string | undefined; listed.length < MAX_LISTED; before = listed.at(-1)) {
     const page = await signaturesFor(read, address, before);
     for (const { signature, madeAt } of page) {
@@ -136,12 +147,12 @@ async function list(read: ReadOne, address: string, moment: Timestamp, listed: s
 
 /** Null where the node does not show it; undefined for one that somebody else has paid for. */
 async function pastOf(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   signature: string,
   address: string,
   height: bigint,
 ): Promise<PastTransaction | null | undefined> {
-  const landed = await landedBytes(read, signature).catch((error: unknown) => {
+  const landed = await getTransactionBytes(read, signature).catch((error: unknown) => {
     // A version that this service does not read, so none that it has signed.
     if (isNodeError(error)) return error.code === UNSUPPORTED_VERSION ? undefined : null;
     throw error;
@@ -152,12 +163,12 @@ async function pastOf(
   const { message, messageBytes, signatures } = decoded;
   const [own = Buffer.alloc(0), ...others] = signatures;
   if (message.keys[0] !== address || !isSignatureOf(address, own, messageBytes)) return undefined;
-  const nonce = nonceOf(message);
+  const nonce = durableNonceOf(message);
   const fields: SolanaFields = {
     message: messageBytes.toString('base64'),
     signatures: ['', ...others.map((one) => one.toString('base64'))],
-    last_valid_block_height: nonce === undefined ? jsonAmount(height + BLOCKHASH_LIFE) : null,
-    slot: jsonAmount(longBefore(landed.slot)),
+    last_valid_block_height: nonce === undefined ? jsonAmount(height + BLOCKHASH_LIFETIME_BLOCKS) : null,
+    slot: jsonAmount(searchStartSlot(landed.slot)),
     fee: jsonAmount(landed.fee),
     ...(nonce === undefined ? {} : { nonce_account: nonce.account }),
     transaction: landed.bytes,

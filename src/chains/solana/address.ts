@@ -3,7 +3,7 @@ import { fromBase58, toBase58 } from '../../domain/base58.ts';
 const KEY_LENGTH = 32;
 
 /** The account of an ed25519 public key (32 bytes): the key itself in base58. */
-export function addressOf(publicKey: Uint8Array): string {
+export function addressOfPublicKey(publicKey: Uint8Array): string {
   return toBase58(publicKey);
 }
 

@@ -2,7 +2,7 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { type OfferMethod, offerBytes } from '../offering.ts';
-import { broadcastFailure } from './errors.ts';
+import { classifyBroadcastError } from './errors.ts';
 
 const offerMethod: OfferMethod = {
   method: 'sendTransaction',
@@ -18,7 +18,7 @@ const offerMethod: OfferMethod = {
     },
   ],
   isOurs: (answer, { hash }) => answer === hash,
-  failure: broadcastFailure,
+  failure: classifyBroadcastError,
 };
 
 /** Offers signed transactions. */

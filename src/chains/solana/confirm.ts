@@ -1,26 +1,26 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
+import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../chain-client.ts';
-import { answersInTime, isCorroborated, type Opinion } from '../quorum.ts';
-import { reasonOf } from './errors.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
+import { answersInTime, type EndpointOpinion, isCorroborated } from '../quorum.ts';
+import { transactionErrorText } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
-import { assertReach, deadAmong, type UnseenAttempt, type Verdicts } from './inclusion/death.ts';
+import { assertStatusesReach, type ExpiryVerdicts, findDeadAttempts, type UnseenAttempt } from './inclusion/death.ts';
 import { decodeMessage } from './message/compiled-message.ts';
 import {
   type ChainTip,
   chainTip,
   firstAvailableBlock,
+  getTransaction,
   isWithoutHistory,
   knownStatuses,
-  landed,
   type SignatureStatus,
 } from './provider.ts';
-import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
+import { readChainFields, readStoredRequest, type SolanaReceipt } from './schema.ts';
 
-const OPEN: Observation = { kind: 'open' };
+const OPEN: TransactionObservation = { kind: 'open' };
 
 const FAILED = 'failed on chain';
 
@@ -43,7 +43,10 @@ interface View {
  * blocks are past the last block that could take the attempt, and the node's history goes back to before the attempt
  * was signed. A second endpoint, where there is one, has to show the same.
  */
-export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
+export async function observeTransactions(
+  rpc: RpcClient,
+  entries: readonly ObservedTransaction[],
+): Promise<TransactionObservation[]> {
   const unseen = entries.map(({ attempts }) => attempts.map(queryOf));
   const all = unseen.flat();
   if (all.length === 0) return entries.map(() => OPEN);
@@ -52,7 +55,7 @@ export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[])
     const view = await viewOf(read, hashes);
     const missing = all.filter(({ attempt: { deadAt, hash } }) => deadAt === null && !view.statuses.has(hash));
     const [{ dead, unproved }, finals] = await Promise.all([
-      deadAmong(rpc, read, view.final, missing),
+      findDeadAttempts(rpc, read, view.final, missing),
       finalAmong(rpc, read, view, hashes),
     ]);
     return Promise.all(
@@ -62,15 +65,15 @@ export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[])
 }
 
 function queryOf(attempt: Attempt): UnseenAttempt {
-  const fields = readFields(attempt.fields);
+  const fields = readChainFields(attempt.fields);
   if (fields === undefined) throw new TypeError('a signed attempt was prepared');
   return { attempt, fields };
 }
 
-async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
+async function viewOf(read: ReadFromEndpoint, hashes: readonly string[]): Promise<View> {
   const final = await chainTip(read, 'finalized');
   const { slot, statuses, isWhole } = await knownStatuses(read, hashes);
-  assertReach(slot, final.slot);
+  assertStatusesReach(slot, final.slot);
   const known = hashes.flatMap((hash, index): [string, SignatureStatus][] => {
     const status = statuses[index] ?? null;
     return status === null ? [] : [[hash, status]];
@@ -84,7 +87,7 @@ async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
  */
 async function finalAmong(
   rpc: RpcClient,
-  read: ReadOne,
+  read: ReadFromEndpoint,
   view: View,
   hashes: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -100,7 +103,7 @@ async function finalAmong(
     claimed.map(async (hash) => {
       const claim = view.statuses.get(hash);
       if (claim === undefined) return false;
-      const opinions = others.map(({ view: { statuses, final, isWhole }, first }): Opinion => {
+      const opinions = others.map(({ view: { statuses, final, isWhole }, first }): EndpointOpinion => {
         const told = statuses.get(hash);
         if (told !== undefined) return isAlike(told, claim) ? 'same' : 'other';
         const covers = isWhole && first !== undefined && first <= claim.slot && claim.slot <= final.slot;
@@ -123,9 +126,9 @@ function isAlike(one: Inclusion, other: Inclusion): boolean {
  * Whether the node shows the transaction as its status claims. A node that keeps no transactions cannot be asked, and
  * passes.
  */
-async function isShown(read: ReadOne, hash: string, claim: Inclusion): Promise<boolean> {
+async function isShown(read: ReadFromEndpoint, hash: string, claim: Inclusion): Promise<boolean> {
   try {
-    const found = await landed(read, hash, 'finalized');
+    const found = await getTransaction(read, hash, 'finalized');
     return found !== null && isAlike(found, claim);
   } catch (error) {
     return isWithoutHistory(error);
@@ -143,23 +146,23 @@ function isFinal(status: SignatureStatus | undefined): boolean {
 interface Findings {
   view: View;
   dead: ReadonlySet<Attempt>;
-  unproved: Verdicts['unproved'];
+  unproved: ExpiryVerdicts['unproved'];
   finals: ReadonlySet<string>;
 }
 
 async function observationOf(
-  read: ReadOne,
-  entry: ObservedEntry,
+  read: ReadFromEndpoint,
+  entry: ObservedTransaction,
   unseen: readonly UnseenAttempt[],
   { view, dead, unproved, finals }: Findings,
-): Promise<Observation> {
+): Promise<TransactionObservation> {
   for (const one of unseen) {
     const status = view.statuses.get(one.attempt.hash);
     if (status !== undefined && counts(entry, status)) {
       return included(read, entry, one, { status, isFinal: finals.has(one.attempt.hash) });
     }
   }
-  const living = livingOf(unseen.map(({ attempt }) => attempt));
+  const living = livingAttempts(unseen.map(({ attempt }) => attempt));
   const died = living.filter((attempt) => dead.has(attempt));
   if (died.length === 0) {
     const reason = living.every((attempt) => unproved.has(attempt)) ? unproved.get(living[0]) : undefined;
@@ -180,7 +183,7 @@ async function observationOf(
  * Whether a status counts as an inclusion. The chain often drops a block that is only processed. So its status counts
  * only where the transaction was seen in the same slot before.
  */
-function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureStatus): boolean {
+function counts({ transaction }: ObservedTransaction, { commitment, slot }: SignatureStatus): boolean {
   return commitment !== 'processed' || receiptAt(transaction)?.slot === jsonAmount(slot);
 }
 
@@ -188,7 +191,7 @@ function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureS
  * The inclusion that was seen before, where this node can neither confirm nor deny it: the node has not reached that
  * slot, or keeps no history. The transaction may still be in a block.
  */
-function asSeen({ transaction }: ObservedEntry, { slot, isWhole }: View): Observation | undefined {
+function asSeen({ transaction }: ObservedTransaction, { slot, isWhole }: View): TransactionObservation | undefined {
   const receipt = receiptAt(transaction);
   const { hash, fields } = transaction;
   if (hash === null || receipt === undefined) return undefined;
@@ -202,15 +205,15 @@ function asSeen({ transaction }: ObservedEntry, { slot, isWhole }: View): Observ
  * receipt.
  */
 function receiptAt({ status, fields }: Transaction): SolanaReceipt | undefined {
-  return status === 'mined' ? readFields(fields)?.receipt : undefined;
+  return status === 'mined' ? readChainFields(fields)?.receipt : undefined;
 }
 
 async function included(
-  read: ReadOne,
-  { transaction }: ObservedEntry,
+  read: ReadFromEndpoint,
+  { transaction }: ObservedTransaction,
   { attempt, fields }: UnseenAttempt,
   { status, isFinal: final }: { status: SignatureStatus; isFinal: boolean },
-): Promise<Observation> {
+): Promise<TransactionObservation> {
   const known = receiptAt(transaction);
   const receipt =
     known !== undefined && transaction.hash === attempt.hash && isOf(known, status)
@@ -235,22 +238,22 @@ function isOf({ slot, succeeded, fee }: SolanaReceipt, status: SignatureStatus):
 
 /** The receipt of an inclusion. The receipt of a failed transaction also has the reason and the logs. */
 async function receiptOf(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   request: JsonObject,
   { attempt, fields }: UnseenAttempt,
   { slot, error }: SignatureStatus,
 ): Promise<SolanaReceipt> {
   if (error === null) return { slot: jsonAmount(slot), succeeded: true };
   // One more call finds the reason. If that call fails, the look still succeeds.
-  const found = await landed(read, attempt.hash).catch(() => null);
+  const found = await getTransaction(read, attempt.hash).catch(() => null);
   const logs = found?.logs.slice(-LINES_KEPT) ?? [];
-  const { errors = [] } = readRequest(request);
+  const { errors = [] } = readStoredRequest(request);
   const programs = programsOf(decodeMessage(Buffer.from(fields.message, 'base64')));
   return {
     slot: jsonAmount(slot),
     succeeded: false,
     ...(found?.fee == null ? {} : { fee: jsonAmount(found.fee) }),
     logs,
-    reason: reasonOf(error, { logs, programs, errors }),
+    reason: transactionErrorText(error, { logs, programs, errors }),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
 import { MEMO_PROGRAMS } from './programs.ts';
-import { requestSchema, unsentRequestSchema } from './request.ts';
+import { sendRequestSchema, signOnlyRequestSchema } from './request.ts';
 import { sponsoredSchema } from './sponsor/methods.ts';
 
 const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
@@ -28,12 +28,12 @@ const transactionSchema = z.object({
 });
 
 /** What the description of the API says of Solana networks. */
-export const description: ChainDescription = {
+export const apiDescription: ChainDescription = {
   name: 'Solana',
   refusals: { typedData: 'Endpoint is not supported for Solana relayers' },
   policies: { fee_payment_strategy: 'relayer', max_signatures: 2 },
   request: {
-    schema: requestSchema,
+    schema: sendRequestSchema,
     example: {
       instructions: [
         { program_id: MEMO_PROGRAMS[0] ?? '', accounts: [], data: Buffer.from('hello').toString('base64') },
@@ -49,7 +49,7 @@ export const description: ChainDescription = {
       answer: z.object({ signature: z.string(), public_key: z.string() }),
     },
     transaction: {
-      schema: unsentRequestSchema,
+      schema: signOnlyRequestSchema,
       example: { transaction: 'AQAB…' },
       text:
         'Solana: signs a transaction that the relayer pays for, or, with fee_payment_strategy relayer, one that ' +

@@ -1,7 +1,7 @@
 import type { RpcDialect } from '../../egress/rpc/rpc-verdict.ts';
 
 /** How errors of Solana's nodes are read (agave, rpc-client-api/src/custom_error.rs). */
-export const dialect: RpcDialect = {
+export const rpcDialect: RpcDialect = {
   // The text of a failed simulation quotes the transaction's error. It says nothing about the node.
   texts: [['state', /simulation failed|blockhash not found|already been processed/i]],
   codes: new Map([

@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { Verdict } from '../offering.ts';
+import type { OfferVerdict } from '../offering.ts';
 import type { ProgramError } from './schema.ts';
 
 /** Why a transaction failed, as nodes write it: a name, or a name with its details (`solana-transaction-error`). */
@@ -11,7 +11,7 @@ export type TransactionError = Json;
 const MAX_REASON = 500;
 
 /** The name of an error, without its details. */
-export function nameOf(error: TransactionError): string {
+export function transactionErrorName(error: TransactionError): string {
   if (typeof error === 'string') return error;
   return isObject(error) ? (Object.keys(error)[0] ?? 'unknown error') : JSON.stringify(error);
 }
@@ -38,7 +38,7 @@ const ANCHOR_ERROR =
   /^Program log: AnchorError .*Error Code: (?<name>\w+)\. Error Number: (?<code>\d+)\. Error Message: (?<text>.*)$/;
 
 /** What helps to say why a transaction failed. */
-export interface ErrorContext {
+export interface TransactionErrorContext {
   logs: readonly string[];
   /** The program of each instruction. */
   programs: readonly string[];
@@ -46,11 +46,11 @@ export interface ErrorContext {
   errors: readonly ProgramError[];
 }
 
-const NO_CONTEXT: ErrorContext = { logs: [], programs: [], errors: [] };
+const NO_CONTEXT: TransactionErrorContext = { logs: [], programs: [], errors: [] };
 
 /** A transaction's error in words: the instruction, its program, and the name of the error. */
-export function reasonOf(error: TransactionError, context: ErrorContext = NO_CONTEXT): string {
-  const name = nameOf(error);
+export function transactionErrorText(error: TransactionError, context: TransactionErrorContext = NO_CONTEXT): string {
+  const name = transactionErrorName(error);
   const detail = isObject(error) ? error[name] : undefined;
   if (name === 'InstructionError' && Array.isArray(detail)) {
     return printable(instructionReason(Number(detail[0]), detail[1] as Json, context), MAX_REASON);
@@ -60,16 +60,16 @@ export function reasonOf(error: TransactionError, context: ErrorContext = NO_CON
   return printable(`${name}${detailText}${text === undefined ? '' : `: ${text}`}`, MAX_REASON);
 }
 
-function instructionReason(index: number, error: Json, context: ErrorContext): string {
+function instructionReason(index: number, error: Json, context: TransactionErrorContext): string {
   const program = context.programs[index];
   const where = `Instruction ${index + 1}${program === undefined ? '' : ` (program ${program})`} failed`;
   const code = isObject(error) ? error['Custom'] : undefined;
-  if (typeof code !== 'number') return `${where}: ${nameOf(error)}${lastWords(context.logs)}`;
+  if (typeof code !== 'number') return `${where}: ${transactionErrorName(error)}${lastWords(context.logs)}`;
   return `${where}: ${customReason(code, context)}`;
 }
 
 /** Names a program's own error: from the request's IDL, else from Anchor's log, else by its number. */
-function customReason(code: number, { errors, logs }: ErrorContext): string {
+function customReason(code: number, { errors, logs }: TransactionErrorContext): string {
   const hex = `0x${code.toString(16)}`;
   const known = errors.find((one) => one.code === code);
   if (known !== undefined) return `${known.name} (${code})${known.msg === undefined ? '' : `: ${known.msg}`}`;
@@ -94,8 +94,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an error of a trial is over soon, whatever the transaction is. */
-export function isPassing(error: TransactionError): boolean {
-  return PASSING.has(nameOf(error));
+export function isTransientError(error: TransactionError): boolean {
+  return PASSING.has(transactionErrorName(error));
 }
 
 /** Errors by which the chain lacks an account or a program, or by which the node does not know it yet. */
@@ -105,8 +105,8 @@ const ABSENCES: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an error of a trial may only show that the node is behind. */
-export function isAbsence(error: TransactionError): boolean {
-  return ABSENCES.has(nameOf(error));
+export function isNodeBehindError(error: TransactionError): boolean {
+  return ABSENCES.has(transactionErrorName(error));
 }
 
 /**
@@ -119,8 +119,8 @@ const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
 ]);
 
 /** Whether the fee payer has too little: for the fee, or for the minimum that every account must keep. */
-export function isPayerPoor(error: TransactionError): boolean {
-  const name = nameOf(error);
+export function isPayerUnderfunded(error: TransactionError): boolean {
+  const name = transactionErrorName(error);
   const detail = isObject(error) ? error[name] : undefined;
   if (name === 'InsufficientFundsForRent') return isObject(detail) && detail['account_index'] === 0;
   return name === 'InsufficientFundsForFee' || name === 'AccountNotFound';
@@ -136,7 +136,7 @@ const PREFLIGHT_FAILED = -32_002;
 const REFUSED = new Set([-32_602, -32_003, -32_006, -32_013, -32_015]);
 
 /** What a failed `sendTransaction` means. An unknown error proves nothing: the node may have the bytes. */
-export function broadcastFailure(error: RpcError): Verdict {
+export function classifyBroadcastError(error: RpcError): OfferVerdict {
   const { kind, status, code } = error;
   if (kind === 'limited' || (kind === 'http' && status === 429)) return silence('busy', error);
   if (kind !== 'node' || code === undefined) return silence('unknown', error);
@@ -147,20 +147,20 @@ export function broadcastFailure(error: RpcError): Verdict {
   return silence(AWAY.has(code) ? 'busy' : 'unknown', error);
 }
 
-function silence(kind: 'busy' | 'unknown', { message }: RpcError): Verdict {
+function silence(kind: 'busy' | 'unknown', { message }: RpcError): OfferVerdict {
   return { outcome: { kind, reason: printable(message, MAX_REASON) }, hasJudged: false };
 }
 
-function preflightFailure(error: RpcError): Verdict {
+function preflightFailure(error: RpcError): OfferVerdict {
   const { err, logs } = isObject(error.data) ? error.data : {};
   const failure = err ?? errorIn(error.message);
   // Some gateways leave out the reason. Such an error says nothing about the bytes.
   if (failure === undefined) return silence('unknown', error);
-  const name = nameOf(failure);
+  const name = transactionErrorName(failure);
   if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, hasJudged: true };
   const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [];
-  const kind = isPayerPoor(failure) ? 'unfunded' : (PREFLIGHT.get(name) ?? 'refused');
-  return { outcome: { kind, reason: reasonOf(failure, { ...NO_CONTEXT, logs: lines }) }, hasJudged: true };
+  const kind = isPayerUnderfunded(failure) ? 'unfunded' : (PREFLIGHT.get(name) ?? 'refused');
+  return { outcome: { kind, reason: transactionErrorText(failure, { ...NO_CONTEXT, logs: lines }) }, hasJudged: true };
 }
 
 /** The error that a text quotes (`solana-transaction-error`). Only the two errors that change the outcome are read. */

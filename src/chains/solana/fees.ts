@@ -1,10 +1,10 @@
 import { Ed25519Program, Secp256k1Program } from '@solana/web3.js';
-import type { ReadOne } from '../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../egress/rpc/rpc-client.ts';
 import { programsOf } from './guard/policies.ts';
-import type { Message } from './message/compiled-message.ts';
+import type { CompiledMessage } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { feeFor, recentPrices } from './provider.ts';
+import { getMessageFee, recentPrices } from './provider.ts';
 
 /** In lamports (solana-fee-structure). */
 const LAMPORTS_PER_SIGNATURE = 5_000n;
@@ -14,21 +14,21 @@ const LAMPORTS_PER_SIGNATURE = 5_000n;
  * transaction.
  */
 const DEFAULT_UNITS = 200_000;
-export const MAX_UNITS = 1_400_000;
+export const MAX_COMPUTE_UNITS = 1_400_000;
 
 const MICRO = 1_000_000n;
 
 /** A compute limit with room above what a simulation used: the chain's state changes until the transaction executes. */
-export function limitFor(used: bigint): number {
+export function computeLimitFor(used: bigint): number {
   const roomy = (used * 11n + 9n) / 10n + 1_000n;
-  return Math.min(Number(roomy), MAX_UNITS);
+  return Math.min(Number(roomy), MAX_COMPUTE_UNITS);
 }
 
 /**
  * A price per compute unit that was enough in three of four recent slots in which these accounts were written to. Zero
  * where no slot asked for a price, or the node does not tell: a price is optional.
  */
-export async function priorityPrice(read: ReadOne, accounts: readonly string[]): Promise<bigint> {
+export async function priorityPrice(read: ReadFromEndpoint, accounts: readonly string[]): Promise<bigint> {
   const recent = await recentPrices(read, accounts);
   const prices = recent.toSorted((one, other) => (one < other ? -1 : 1));
   return prices[Math.ceil(prices.length * 0.75) - 1] ?? 0n;
@@ -43,14 +43,14 @@ const MIN_FURTHER_PRICE = 10_000n;
  * @param usual what others paid
  * @param last what the last attempt offered; undefined for the first
  */
-export function offeredPrice(usual: bigint, last: bigint | undefined): bigint {
+export function attemptPriorityPrice(usual: bigint, last: bigint | undefined): bigint {
   if (last === undefined) return usual;
   const raised = last * 2n > MIN_FURTHER_PRICE ? last * 2n : MIN_FURTHER_PRICE;
   return usual > raised ? usual : raised;
 }
 
 /** The highest price per compute unit at which a transaction stays within a fee. */
-export function priceWithin(fee: bigint, signatures: number, units: number): bigint {
+export function priorityPriceWithin(fee: bigint, signatures: number, units: number): bigint {
   const left = fee - LAMPORTS_PER_SIGNATURE * BigInt(signatures);
   return left <= 0n ? 0n : (left * MICRO) / BigInt(units);
 }
@@ -59,18 +59,18 @@ export function priceWithin(fee: bigint, signatures: number, units: number): big
  * What a message costs, in lamports: the node's figure, or the runtime's formula where the node cannot tell. For a
  * message that names limit and price itself, the higher of the two figures counts.
  */
-export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array): Promise<bigint> {
-  const reported = await feeFor(read, Buffer.from(bytes).toString('base64'));
+export async function messageFee(read: ReadFromEndpoint, message: CompiledMessage, bytes: Uint8Array): Promise<bigint> {
+  const reported = await getMessageFee(read, Buffer.from(bytes).toString('base64'));
   const formula = formulaFee(message);
   if (reported === undefined) return formula;
   const { limit, price } = readComputeBudget(message);
   return limit !== undefined && price !== undefined && formula > reported ? formula : reported;
 }
 
-function formulaFee(message: Message): bigint {
+function formulaFee(message: CompiledMessage): bigint {
   const { limit, price } = readComputeBudget(message);
   const counted = programsOf(message).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
-  const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MAX_UNITS);
+  const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MAX_COMPUTE_UNITS);
   const priority = ((price ?? 0n) * BigInt(units) + MICRO - 1n) / MICRO;
   return LAMPORTS_PER_SIGNATURE * BigInt(message.signers + checkedSignatures(message)) + priority;
 }
@@ -83,7 +83,7 @@ const CHECKERS: ReadonlySet<string> = new Set([
 ]);
 
 /** How many signatures those programs check: the first byte of their data says it. */
-function checkedSignatures({ keys, instructions }: Message): number {
+function checkedSignatures({ keys, instructions }: CompiledMessage): number {
   return instructions
     .filter(({ program }) => CHECKERS.has(keys[program] ?? ''))
     .reduce((sum, { data: [count = 0] }) => sum + count, 0);

@@ -3,59 +3,59 @@ import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
 import { EndpointUnfit, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
-import type { Account, ChainClient } from '../chain-client.ts';
+import type { ChainClient, RelayerAccount } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
-import { balanceOfAll } from '../quorum.ts';
-import { readForm } from '../request-form.ts';
-import { servedChain, withProvider } from '../served-chain.ts';
-import { contentOf, LANDS_WITHIN_BLOCKS, lookThrough } from './account-history.ts';
-import { addressOf } from './address.ts';
+import { balanceOfEndpoints } from '../quorum.ts';
+import { parseRequestForm } from '../request-form.ts';
+import { findServedChain, withProviderErrors } from '../served-chain.ts';
+import { LANDS_WITHIN_BLOCKS, readAccountHistory, requestContentOf } from './account-history.ts';
+import { addressOfPublicKey } from './address.ts';
 import { solana } from './configuration/family.ts';
 import { minimumBalance, policyFault, policyView, swapSchedule } from './configuration/policy.ts';
-import { observe } from './confirm.ts';
-import { description } from './description.ts';
-import { dialect } from './dialect.ts';
+import { observeTransactions } from './confirm.ts';
+import { apiDescription } from './description.ts';
+import { rpcDialect } from './dialect.ts';
 import { policyFaults } from './guard/known.ts';
-import { prepare } from './prepare.ts';
-import { balance, blockTime, chainTip, GENESIS, onlyOn } from './provider.ts';
-import { parseRequest, unsentRequestSchema } from './request.ts';
-import { isRead, takesSignedBytes } from './rpc.ts';
-import { readRequest } from './schema.ts';
-import { costOf, renewedFields, signMessage, signTransaction, withDistinctBytes } from './signing.ts';
-import { spending } from './spending.ts';
-import { inPlainWords } from './sponsor/errors.ts';
-import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
+import { prepareTransaction } from './prepare.ts';
+import { blockTime, chainTip, GENESIS, getBalance, onlyOnChain } from './provider.ts';
+import { parseSendRequest, signOnlyRequestSchema } from './request.ts';
+import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { readStoredRequest } from './schema.ts';
+import { preparedCostOf, renewedFields, signMessage, signTransaction, withDistinctBytes } from './signing.ts';
+import { chainSpending } from './spending.ts';
+import { withApiErrors } from './sponsor/errors.ts';
+import { createSponsorship, sponsorMethods } from './sponsor/methods.ts';
 import { Sponsor } from './sponsor/sponsor.ts';
-import { Executions, offerEach } from './swap/execute.ts';
+import { offerToNodesOrMarket, UltraExecutions } from './swap/execute.ts';
 import { prepareSwap } from './swap/prepare.ts';
-import { swapsOf } from './swap/stock.ts';
-import { attemptView, failedInBlock, inclusionView, placeOf, swapEvent, transactionView } from './view.ts';
+import { swapRequestsOf } from './swap/stock.ts';
+import { attemptView, hasFailedInBlock, inclusionText, inclusionView, swapEvent, transactionView } from './view.ts';
 
 /** Solana, and the networks that run its validator software. */
 export function createSolanaChain(): Chain {
   return {
     ...solana,
     unit: 'lamport',
-    description,
-    addressOf,
+    description: apiDescription,
+    addressOf: addressOfPublicKey,
     policyView,
     policyFault,
     minimumBalance,
-    dialect,
+    dialect: rpcDialect,
     pace: {
       lifetimeMs: LIFETIME_MS,
       anchors: { none: MAX_IN_FLIGHT, text: MAX_UNDER_NONCES },
       reofferMs: REOFFER_MS,
       lookMs: LOOK_MS,
     },
-    parseRequest,
+    parseRequest: parseSendRequest,
     transactionView,
     attemptView,
     inclusionView,
-    placeOf,
-    failedInBlock,
-    costOf: ({ fields }) => costOf(fields),
-    spending,
+    placeOf: inclusionText,
+    failedInBlock: hasFailedInBlock,
+    costOf: ({ fields }) => preparedCostOf(fields),
+    spending: chainSpending,
     swapSchedule,
     swapEvent,
     withDistinctBytes,
@@ -87,25 +87,25 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
    * serve now.
    */
   function sideOf(identity: string): RpcClient {
-    const side = sides.get(identity) ?? onlyOn(identity, rpc);
+    const side = sides.get(identity) ?? onlyOnChain(identity, rpc);
     sides.set(identity, side);
     return side;
   }
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
-  const sideOfAccount = ({ identity }: Account) => (identity === undefined ? rpc : sideOf(identity));
+  const sideOfAccount = ({ identity }: RelayerAccount) => (identity === undefined ? rpc : sideOf(identity));
   const sponsor = new Sponsor({
     sideOf: sideOfAccount,
     genesisOf: async ({ identity }) => identity ?? rpc.read(GENESIS.method, [], GENESIS.served),
     market,
   });
-  const executions = new Executions(market);
-  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
+  const executions = new UltraExecutions(market);
+  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProviderErrors(network.name, use);
 
   return {
     // Not cached: an endpoint can be moved to another chain.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
-        servedChain(network, rpc, { ...GENESIS, what: 'genesis hash', expected: expected ?? null, onServed }),
+        findServedChain(network, rpc, { ...GENESIS, what: 'genesis hash', expected: expected ?? null, onServed }),
       ),
     moment: (identity) =>
       guarded(() =>
@@ -118,45 +118,45 @@ function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClie
       ),
     balance: (address, { identity, least } = {}) => {
       const source = identity === undefined ? rpc : sideOf(identity);
-      return guarded(() => balanceOfAll(source, (read) => balance(read, address), least));
+      return guarded(() => balanceOfEndpoints(source, (read) => getBalance(read, address), least));
     },
     prepare: (transaction, account, lane) =>
       guarded(() => {
-        const { swap } = readRequest(transaction.request);
+        const { swap } = readStoredRequest(transaction.request);
         const side = sideFor(transaction);
         return swap === undefined
-          ? prepare(side, transaction, account, lane)
+          ? prepareTransaction(side, transaction, account, lane)
           : prepareSwap(side, market, swap.mint, account, lane);
       }),
     sign: (_transaction, fields, _anchor, signer) => signTransaction(fields, signer),
     broadcast: async (attempts) => {
       const [first] = attempts;
-      return first === undefined ? [] : offerEach(sideFor(first), executions, attempts);
+      return first === undefined ? [] : offerToNodesOrMarket(sideFor(first), executions, attempts);
     },
     observe: async (entries) => {
       const [first] = entries;
-      return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+      return first === undefined ? [] : guarded(() => observeTransactions(sideFor(first.transaction), entries));
     },
     accountHistory: {
-      contentOf,
-      look: (question) => guarded(() => lookThrough(sideOf(question.identity), question)),
+      contentOf: requestContentOf,
+      look: (question) => guarded(() => readAccountHistory(sideOf(question.identity), question)),
       landsWithinBlocks: LANDS_WITHIN_BLOCKS,
     },
     policyFaults: (account, onRisk) => guarded(() => policyFaults(sideOfAccount(account), account, onRisk)),
     screen: ({ request }, account) =>
       guarded(() =>
-        inPlainWords(async () => {
-          await sponsor.assertLoadable(readRequest(request), account);
-          await sponsor.assertPaid(readRequest(request), account);
+        withApiErrors(async () => {
+          await sponsor.assertLoadable(readStoredRequest(request), account);
+          await sponsor.assertPaid(readStoredRequest(request), account);
         }),
       ),
     signTransaction: async (body, account, signer) => {
-      const { transaction } = readForm(unsentRequestSchema, body);
-      return guarded(() => inPlainWords(async () => ({ ...(await sponsor.sign(transaction, account, signer)) })));
+      const { transaction } = parseRequestForm(signOnlyRequestSchema, body);
+      return guarded(() => withApiErrors(async () => ({ ...(await sponsor.sign(transaction, account, signer)) })));
     },
     methods: sponsorMethods(sponsor, sideOfAccount),
-    sponsorship: sponsorshipOf(sponsor, guarded),
-    swaps: (account) => guarded(() => swapsOf(sideOfAccount(account), account)),
-    rpc: (body) => passThrough(rpc, body, isRead),
+    sponsorship: createSponsorship(sponsor, guarded),
+    swaps: (account) => guarded(() => swapRequestsOf(sideOfAccount(account), account)),
+    rpc: (body) => passThrough(rpc, body, isReadMethod),
   };
 }

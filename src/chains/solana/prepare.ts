@@ -1,47 +1,53 @@
-import { amountOf, jsonAmount, largest } from '../../domain/amount.ts';
+import { amountOf, jsonAmount, largestAmount } from '../../domain/amount.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type {
-  Account,
-  LaneFigures,
+  LaneCommitments,
   ParkedPreparation,
-  Preparation,
   ReadyPreparation,
   RefusedPreparation,
+  RelayerAccount,
+  TransactionPreparation,
 } from '../chain-client.ts';
 import { confirmRefusal } from '../quorum.ts';
 import { readPolicy, type SolanaPolicy } from './configuration/policy.ts';
-import { isAbsence, isPassing, isPayerPoor, nameOf, reasonOf } from './errors.ts';
-import { feeOf } from './fees.ts';
-import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS, unlessBehind } from './form/draft.ts';
-import { balanceAfter, lossFault } from './guard/fee-payer.ts';
-import { coSignerViolation, guardFor, policyViolation, programsOf } from './guard/policies.ts';
+import {
+  isNodeBehindError,
+  isPayerUnderfunded,
+  isTransientError,
+  transactionErrorName,
+  transactionErrorText,
+} from './errors.ts';
+import { messageFee } from './fees.ts';
+import { type DraftPurpose, draftMessage, type MessageDraft, NODE_BEHIND_MS, parkIfNodeBehind } from './form/draft.ts';
+import { simulatedBalance, simulatedLossFault } from './guard/fee-payer.ts';
+import { clientGuardOptions, coSignerViolation, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
-import { lastHeight } from './inclusion/chain-height.ts';
-import { encodeMessage, type Message } from './message/compiled-message.ts';
-import { nonceOf } from './message/durable-nonce.ts';
-import { lookUp } from './message/lookup-tables.ts';
+import { lastValidHeight } from './inclusion/chain-height.ts';
+import { type CompiledMessage, encodeMessage } from './message/compiled-message.ts';
+import { durableNonceOf } from './message/durable-nonce.ts';
+import { resolveLookupTables } from './message/lookup-tables.ts';
 import {
   decodeTransaction,
   encodeTransaction,
   SIGNATURE_LENGTH,
-  sizeOf,
+  transactionSize,
   type WireTransaction,
 } from './message/transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
-import { balance, isBlockhashValid, type Simulation, simulate } from './provider.ts';
-import { undatedMessage } from './request.ts';
-import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { getBalance, isBlockhashValid, type Simulation, simulateTransaction } from './provider.ts';
+import { messageForChecks } from './request.ts';
+import { readChainFields, readStoredRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { lastPriceOf } from './signing.ts';
-import { ownSpend } from './spending.ts';
-import { rentPaid } from './tokens/associated.ts';
+import { ownFundsSpend } from './spending.ts';
+import { rentOfNewAccounts } from './tokens/associated.ts';
 
 /** How soon a transaction that waits for money is tried again. */
 const SHORT_OF_FUNDS_MS = 10_000;
 
 /** What a transaction is prepared for. */
-interface Asking extends Pick<Drafting, 'settles'> {
+interface Asking extends Pick<DraftPurpose, 'settles'> {
   /** Whether it may spend what the relayer holds, where it is the relayer's own. */
   maySpend?: boolean;
 }
@@ -49,15 +55,15 @@ interface Asking extends Pick<Drafting, 'settles'> {
 /**
  * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it.
  */
-export async function prepare(
+export async function prepareTransaction(
   rpc: RpcClient,
   transaction: Pick<Transaction, 'request'> & Partial<Pick<Transaction, 'createdAt' | 'fields'>>,
-  account: Account,
-  lane: LaneFigures,
+  account: RelayerAccount,
+  lane: LaneCommitments,
   { settles = true, maySpend = true }: Asking = {},
-): Promise<Preparation> {
+): Promise<TransactionPreparation> {
   const { createdAt, fields = {} } = transaction;
-  const violation = ownViolation(readRequest(transaction.request), account, maySpend);
+  const violation = ownViolation(readStoredRequest(transaction.request), account, maySpend);
   if (violation !== undefined) return refused(violation);
   const drafting = {
     settles,
@@ -65,7 +71,7 @@ export async function prepare(
     lastPrice: lastPriceOf(fields),
     ...(createdAt === undefined ? {} : { acceptedAt: createdAt }),
   };
-  const prepareOn = async (read: ReadOne) => {
+  const prepareOn = async (read: ReadFromEndpoint) => {
     const decided = await prepareOnce(read, transaction, account, lane, drafting);
     return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
   };
@@ -75,18 +81,18 @@ export async function prepare(
 /** A policy violation that shows without the chain. No endpoint decides it, so no second endpoint has to confirm it. */
 function ownViolation(
   { transaction, instructions = [] }: SolanaRequest,
-  account: Account,
+  account: RelayerAccount,
   maySpend: boolean,
 ): string | undefined {
   const message =
-    transaction === undefined ? undatedMessage(instructions, account) : decodeTransaction(transaction).message;
+    transaction === undefined ? messageForChecks(instructions, account) : decodeTransaction(transaction).message;
   const policy = readPolicy(account.policies);
-  const guard = guardFor(message, policy, maySpend);
-  return policyViolation({ message, size: sizeOf(message) }, account.address, policy, guard);
+  const guard = clientGuardOptions(message, policy, maySpend);
+  return policyViolation({ message, size: transactionSize(message) }, account.address, policy, guard);
 }
 
 /** Why a transaction is not signed as it is. */
-export interface Verdict {
+export interface SigningRefusal {
   /** The cause: the transaction itself, the relayer's balance, or a node that knows too little. */
   kind: 'validation' | 'funds' | 'provider';
   reason: string;
@@ -98,10 +104,17 @@ export interface Verdict {
  * Checks a transaction that somebody else will send, so its bytes must stay as they are. Undefined: nothing is against
  * it.
  */
-export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
+export async function judgeForSigning(
+  rpc: RpcClient,
+  transaction: string,
+  account: RelayerAccount,
+): Promise<SigningRefusal | undefined> {
   const input = { request: { transaction } };
   const lane = { committed: (await account.committed?.()) ?? 0n };
-  const decided = await prepare(rpc, input, account, lane, { settles: false, maySpend: account.maySpend === true });
+  const decided = await prepareTransaction(rpc, input, account, lane, {
+    settles: false,
+    maySpend: account.maySpend === true,
+  });
   if (decided.kind === 'refused' || decided.kind === 'parked') return verdictOf(decided);
   const { message } = decodeTransaction(transaction);
   if (decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64')) {
@@ -111,24 +124,25 @@ export async function judge(rpc: RpcClient, transaction: string, account: Accoun
 }
 
 /**
- * {@link judge} for a transaction of another fee payer, which may spend what the relayer holds. A trial shows what it
+ * {@link judgeForSigning} for a transaction of another fee payer, which may spend what the relayer holds. A trial shows what it
  * takes from the relayer's account.
  */
 export async function judgeCoSigned(
   rpc: RpcClient,
   { message, messageBytes, signatures }: WireTransaction,
-  account: Account,
-): Promise<Verdict | undefined> {
+  account: RelayerAccount,
+): Promise<SigningRefusal | undefined> {
   const policy = readPolicy(account.policies);
   const committed = (await account.committed?.()) ?? 0n;
   return rpc.onOne(async (read) => {
-    const looked = await lookUp(read, message);
+    const looked = await resolveLookupTables(read, message);
     if (looked.kind === 'fault') return verdictOf(refused(looked.reason));
     const trial = encodeTransaction(signatures, messageBytes);
     const [isLapsed, tried, funds] = await Promise.all([
-      nonceOf(message) === undefined && isBlockhashValid(read, message.blockhash, 'processed').then((valid) => !valid),
-      simulate(read, trial, { replacesBlockhash: false, after: [account.address] }),
-      balance(read, account.address),
+      durableNonceOf(message) === undefined &&
+        isBlockhashValid(read, message.blockhash, 'processed').then((valid) => !valid),
+      simulateTransaction(read, trial, { replacesBlockhash: false, after: [account.address] }),
+      getBalance(read, account.address),
     ]);
     if (isLapsed) return lapsed(message);
     const called = calledBy(tried, policy);
@@ -136,7 +150,7 @@ export async function judgeCoSigned(
     const keys = [...message.keys, ...looked.addresses];
     const violation =
       coSignerViolation(
-        { message, size: sizeOf(message), lookedUp: looked.addresses, called },
+        { message, size: transactionSize(message), lookedUp: looked.addresses, called },
         account.address,
         policy,
       ) ?? (await tokenFault(read, message, keys, policy));
@@ -149,13 +163,13 @@ export async function judgeCoSigned(
   });
 }
 
-function verdictOf(decided: RefusedPreparation | ParkedPreparation): Verdict {
+function verdictOf(decided: RefusedPreparation | ParkedPreparation): SigningRefusal {
   const { reason } = decided;
   if (decided.kind === 'refused') return { kind: 'validation', reason, detail: reason.replace(REFUSED, '') };
   return { kind: decided.cause === 'balance' ? 'funds' : 'provider', reason, detail: reason.replace(SHORT, '') };
 }
 
-function lapsed({ blockhash }: Message): Verdict {
+function lapsed({ blockhash }: CompiledMessage): SigningRefusal {
   const reason = `Blockhash ${blockhash} is no longer valid`;
   return { kind: 'validation', reason, detail: reason };
 }
@@ -168,38 +182,38 @@ const SHORT = 'Insufficient balance: ';
 const UNSEEN = 'Policy violation: It logs more than nodes show, so the programs that it calls cannot be checked';
 
 async function prepareOnce(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { request }: Pick<Transaction, 'request'>,
-  account: Account,
-  { committed }: LaneFigures,
-  drafting: Drafting & Asking,
-): Promise<Preparation> {
-  const input = readRequest(request);
+  account: RelayerAccount,
+  { committed }: LaneCommitments,
+  drafting: DraftPurpose & Asking,
+): Promise<TransactionPreparation> {
+  const input = readStoredRequest(request);
   const policy = readPolicy(account.policies);
-  const draft = await draftOf(read, input, account.address, policy, drafting);
+  const draft = await draftMessage(read, input, account.address, policy, drafting);
   if (draft.kind !== 'drafted') return draft;
   const { message, signatures } = draft;
   const bytes = encodeMessage(message);
-  const looked = await lookUp(read, message);
+  const looked = await resolveLookupTables(read, message);
   if (looked.kind === 'fault') {
     const refusal = refused(looked.reason);
-    return looked.mayBeBehind ? unlessBehind(read, refusal, drafting.acceptedAt) : refusal;
+    return looked.mayBeBehind ? parkIfNodeBehind(read, refusal, drafting.acceptedAt) : refusal;
   }
   const keys = [...message.keys, ...looked.addresses];
-  const guard = guardFor(message, policy, drafting.maySpend === true);
-  const own = guard.spends === true ? ownSpend(message) : undefined;
+  const guard = clientGuardOptions(message, policy, drafting.maySpend === true);
+  const own = guard.spends === true ? ownFundsSpend(message) : undefined;
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const replacesBlockhash = draft.isLapsed === true;
   const [tried, fee, funds, rent] = await Promise.all([
-    draft.tried ?? simulate(read, trial, { replacesBlockhash, after: [account.address] }),
-    feeOf(read, message, bytes),
-    balance(read, account.address),
-    rentPaid(read, message, keys),
+    draft.tried ?? simulateTransaction(read, trial, { replacesBlockhash, after: [account.address] }),
+    messageFee(read, message, bytes),
+    getBalance(read, account.address),
+    rentOfNewAccounts(read, message, keys),
   ]);
   const called = calledBy(tried, policy);
   if (called === undefined) return refused(UNSEEN);
-  const guarded = { message: draft.requested, size: sizeOf(message), lookedUp: looked.addresses, called };
+  const guarded = { message: draft.requested, size: transactionSize(message), lookedUp: looked.addresses, called };
   const violation =
     policyViolation(guarded, account.address, policy, guard) ??
     (await tokenFault(read, draft.requested, [...draft.requested.keys, ...looked.addresses], policy));
@@ -207,7 +221,7 @@ async function prepareOnce(
   if (fee > policy.mostFee) {
     return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
   }
-  const cost = largest(
+  const cost = largestAmount(
     fee + rent,
     fee + amountOf(own?.lamports ?? 0),
     // What programs take among themselves has no figure but the trial's.
@@ -220,13 +234,13 @@ async function prepareOnce(
   // happened.
   if (draft.isLapsed !== true) {
     const failure = failureOf(tried, input, message) ?? takeoverOf(tried);
-    if (failure?.kind === 'refused' && tried.error !== null && isAbsence(tried.error)) {
-      return unlessBehind(read, failure, drafting.acceptedAt);
+    if (failure?.kind === 'refused' && tried.error !== null && isNodeBehindError(tried.error)) {
+      return parkIfNodeBehind(read, failure, drafting.acceptedAt);
     }
     if (failure !== undefined) return failure;
     if (own === undefined) {
       const bound = { payer: account.address, trial, replacesBlockhash, most: cost };
-      const loss = await lossFault(read, tried, funds, bound);
+      const loss = await simulatedLossFault(read, tried, funds, bound);
       if (loss !== undefined) return refused(loss);
     }
   }
@@ -246,14 +260,18 @@ async function prepareOnce(
 }
 
 /** Replaces the last valid height by the height that other endpoints bear out. */
-async function withLastHeight(rpc: RpcClient, read: ReadOne, ready: ReadyPreparation): Promise<ReadyPreparation> {
-  const ownHeight = readFields(ready.fields)?.last_valid_block_height ?? null;
+async function withLastHeight(
+  rpc: RpcClient,
+  read: ReadFromEndpoint,
+  ready: ReadyPreparation,
+): Promise<ReadyPreparation> {
+  const ownHeight = readChainFields(ready.fields)?.last_valid_block_height ?? null;
   if (ownHeight === null) return ready;
-  const last = await lastHeight(rpc, read, amountOf(ownHeight));
+  const last = await lastValidHeight(rpc, read, amountOf(ownHeight));
   return { ...ready, fields: { ...ready.fields, last_valid_block_height: jsonAmount(last) } };
 }
 
-function anchorOf({ nonce }: Draft): Anchor {
+function anchorOf({ nonce }: MessageDraft): Anchor {
   return nonce === undefined ? { kind: 'none' } : { kind: 'text', text: `${nonce.account}:${nonce.value}` };
 }
 
@@ -261,13 +279,13 @@ function anchorOf({ nonce }: Draft): Anchor {
 function failureOf(
   { error, logs }: Simulation,
   { errors = [] }: SolanaRequest,
-  message: Message,
+  message: CompiledMessage,
 ): RefusedPreparation | ParkedPreparation | undefined {
   // `AlreadyProcessed`: somebody else who has the bytes sent them. A look at the chain will find the transaction.
-  if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
-  const reason = reasonOf(error, { logs, programs: programsOf(message), errors });
-  if (isPayerPoor(error)) return parkedForFunds(reason);
-  if (nameOf(error) === 'BlockhashNotFound' || isPassing(error)) {
+  if (error === null || transactionErrorName(error) === 'AlreadyProcessed') return undefined;
+  const reason = transactionErrorText(error, { logs, programs: programsOf(message), errors });
+  if (isPayerUnderfunded(error)) return parkedForFunds(reason);
+  if (transactionErrorName(error) === 'BlockhashNotFound' || isTransientError(error)) {
     return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
   }
   return refused(`Simulation failed: ${reason}`);
@@ -287,7 +305,7 @@ function takeoverOf({ accounts: [wallet] }: Simulation): RefusedPreparation | un
 
 /** What a trial took from the account, in lamports; zero where it does not tell. */
 function takenIn(tried: Simulation, funds: bigint): bigint {
-  const left = balanceAfter(tried) ?? funds;
+  const left = simulatedBalance(tried) ?? funds;
   return left < funds ? funds - left : 0n;
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { figureOrNothing, parseOrNull } from '../advice.ts';
-import { onlyServing } from '../served-chain.ts';
+import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { askOptionalFigure, parseOrNull } from '../advice.ts';
+import { onlyEndpointsServing } from '../served-chain.ts';
 import { isAddress } from './address.ts';
 import type { TransactionError } from './errors.ts';
 
@@ -21,12 +21,12 @@ const MAX_PRICED = 128;
 export const GENESIS = { method: 'getGenesisHash', served: address } as const;
 
 /** The same endpoints. Only endpoints that serve this chain are believed. */
-export function onlyOn(genesis: string, rpc: RpcClient): RpcClient {
-  return onlyServing(rpc, { ...GENESIS, chain: genesis });
+export function onlyOnChain(genesis: string, rpc: RpcClient): RpcClient {
+  return onlyEndpointsServing(rpc, { ...GENESIS, chain: genesis });
 }
 
 /** In lamports. */
-export function balance(read: ReadOne, address: string): Promise<bigint> {
+export function getBalance(read: ReadFromEndpoint, address: string): Promise<bigint> {
   return read('getBalance', [address, CONFIRMED], (answer) => integer(object(answer)['value']));
 }
 
@@ -36,7 +36,7 @@ export interface LatestBlockhash {
   slot: bigint;
 }
 
-export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
+export function latestBlockhash(read: ReadFromEndpoint): Promise<LatestBlockhash> {
   return read('getLatestBlockhash', [CONFIRMED], (answer) => {
     const { context, value } = object(answer);
     const { blockhash, lastValidBlockHeight } = object(value);
@@ -52,13 +52,17 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
  * Whether the chain still takes transactions under a blockhash. False also for a blockhash that the node has not seen
  * yet.
  */
-export async function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
+export async function isBlockhashValid(
+  read: ReadFromEndpoint,
+  blockhash: string,
+  commitment: Commitment,
+): Promise<boolean> {
   return (await blockhashValidity(read, blockhash, commitment)).isValid;
 }
 
 /** {@link isBlockhashValid}, with the slot that the answer is for. */
 export function blockhashValidity(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   blockhash: string,
   commitment: Commitment,
 ): Promise<{ isValid: boolean; slot: bigint }> {
@@ -74,7 +78,7 @@ export interface ChainTip {
   height: bigint;
 }
 
-export function chainTip(read: ReadOne, commitment: Commitment): Promise<ChainTip> {
+export function chainTip(read: ReadFromEndpoint, commitment: Commitment): Promise<ChainTip> {
   return read('getEpochInfo', [{ commitment }], (answer) => {
     const { absoluteSlot, blockHeight } = object(answer);
     return { slot: integer(absoluteSlot), height: integer(blockHeight) };
@@ -82,7 +86,7 @@ export function chainTip(read: ReadOne, commitment: Commitment): Promise<ChainTi
 }
 
 /** When the block of a slot was made, in milliseconds since the epoch; null where the node cannot tell. */
-export function blockTime(read: ReadOne, slot: bigint): Promise<number | null> {
+export function blockTime(read: ReadFromEndpoint, slot: bigint): Promise<number | null> {
   return read('getBlockTime', [Number(slot)], (answer) => (answer === null ? null : Number(integer(answer)) * 1_000));
 }
 
@@ -92,10 +96,10 @@ const NO_DEPTH = 'A transaction that was dropped is not proved to be in no block
  * The earliest slot whose block the node still has; undefined where it does not tell. Nodes that lack the usual method
  * may tell where their own ledger begins, which is no earlier.
  */
-export async function firstAvailableBlock(read: ReadOne): Promise<bigint | undefined> {
+export async function firstAvailableBlock(read: ReadFromEndpoint): Promise<bigint | undefined> {
   const advice = { params: [], parse: integer, cost: NO_DEPTH };
-  const first = await figureOrNothing(read, { ...advice, method: 'getFirstAvailableBlock' });
-  return first ?? (await figureOrNothing(read, { ...advice, method: 'minimumLedgerSlot' }));
+  const first = await askOptionalFigure(read, { ...advice, method: 'getFirstAvailableBlock' });
+  return first ?? (await askOptionalFigure(read, { ...advice, method: 'minimumLedgerSlot' }));
 }
 
 /** What a node knows of one signature. */
@@ -121,7 +125,7 @@ export function isWithoutHistory(error: unknown): boolean {
  * missing status proves nothing.
  */
 export async function knownStatuses(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   signatures: readonly string[],
 ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[]; isWhole: boolean }> {
   try {
@@ -134,7 +138,7 @@ export async function knownStatuses(
 
 /** The statuses in the order of the signatures; null where the node's history has none. */
 export async function signatureStatuses(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   signatures: readonly string[],
   { searches = true }: { searches?: boolean } = {},
 ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
@@ -174,8 +178,8 @@ function statusOf(value: Json): SignatureStatus | null {
 }
 
 /** What a message costs in lamports; undefined where the node does not tell, or does not know its blockhash. */
-export async function feeFor(read: ReadOne, message: string): Promise<bigint | undefined> {
-  const fee = await figureOrNothing(read, {
+export async function getMessageFee(read: ReadFromEndpoint, message: string): Promise<bigint | undefined> {
+  const fee = await askOptionalFigure(read, {
     method: 'getFeeForMessage',
     params: [message, CONFIRMED],
     parse: (answer) => {
@@ -191,8 +195,8 @@ export async function feeFor(read: ReadOne, message: string): Promise<bigint | u
  * Priority prices of the latest slots in which these accounts were written to, in micro-lamports per compute unit; none
  * where the node does not tell.
  */
-export async function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
-  const prices = await figureOrNothing(read, {
+export async function recentPrices(read: ReadFromEndpoint, accounts: readonly string[]): Promise<bigint[]> {
+  const prices = await askOptionalFigure(read, {
     method: 'getRecentPrioritizationFees',
     params: [accounts.slice(0, MAX_PRICED)],
     parse: (answer) => array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
@@ -222,8 +226,8 @@ function calledIn(line: string): string[] {
 }
 
 /** Simulates a transaction, under its own blockhash or the node's latest. Its signatures may be missing. */
-export function simulate(
-  read: ReadOne,
+export function simulateTransaction(
+  read: ReadFromEndpoint,
   transaction: string,
   { replacesBlockhash, after = [] }: { replacesBlockhash: boolean; after?: string[] },
 ): Promise<Simulation> {
@@ -256,8 +260,8 @@ export interface OnChainAccount {
 }
 
 /** The accounts in the order of the addresses; null for an address without an account. */
-export async function accountsAt(
-  read: ReadOne,
+export async function getAccounts(
+  read: ReadFromEndpoint,
   addresses: readonly string[],
   commitment: Commitment = 'confirmed',
 ): Promise<(OnChainAccount | null)[]> {
@@ -269,7 +273,7 @@ export async function accountsAt(
 
 /** The same for as many addresses as one call takes, with the slot that the answer is for. */
 export function accountsAsOf(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   addresses: string[],
   commitment: Commitment,
 ): Promise<{ slot: bigint; accounts: (OnChainAccount | null)[] }> {
@@ -293,12 +297,12 @@ function accountOf(value: Json): OnChainAccount | null {
 }
 
 /** The least balance of an account of this size, in lamports (rent exemption). */
-export function rentFor(read: ReadOne, bytes: number): Promise<bigint> {
+export function getRentExemption(read: ReadFromEndpoint, bytes: number): Promise<bigint> {
   return read('getMinimumBalanceForRentExemption', [bytes, CONFIRMED], integer);
 }
 
 /** A transaction that is in a block. */
-export interface Landed {
+export interface IncludedTransaction {
   slot: bigint;
   /** In lamports; null where the node does not tell. */
   fee: bigint | null;
@@ -308,11 +312,11 @@ export interface Landed {
 }
 
 /** Asks for a transaction by its signature; null where the node does not have it. */
-export function landed(
-  read: ReadOne,
+export function getTransaction(
+  read: ReadFromEndpoint,
   signature: string,
   commitment: Exclude<Commitment, 'processed'> = 'confirmed',
-): Promise<Landed | null> {
+): Promise<IncludedTransaction | null> {
   const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, commitment };
   return read('getTransaction', [signature, options], (answer) => {
     if (answer === null) return null;
@@ -328,7 +332,7 @@ const MAX_LISTED = 1_000;
 
 /** The signatures of transactions that name an account, the newest first, and when their blocks were made. */
 export function signaturesFor(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   account: string,
   before: string | undefined,
 ): Promise<{ signature: string; madeAt: number | null }[]> {
@@ -347,8 +351,8 @@ export function signaturesFor(
 }
 
 /** A transaction's bytes, in base64, its slot and its fee; null where the node does not have it. */
-export function landedBytes(
-  read: ReadOne,
+export function getTransactionBytes(
+  read: ReadFromEndpoint,
   signature: string,
 ): Promise<{ bytes: string; slot: bigint; fee: bigint } | null> {
   const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED };

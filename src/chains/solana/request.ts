@@ -2,30 +2,42 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { toBase58 } from '../../domain/base58.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../chain-client.ts';
-import { readForm, readValidUntil } from '../request-form.ts';
+import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
+import { parseRequestForm, readValidUntil } from '../request-form.ts';
 import { isAddress } from './address.ts';
 import { MAX_TRANSACTION, readPolicy } from './configuration/policy.ts';
-import { coSignerViolation, guardFor, maySpend, policyViolation, spendsOwnFunds } from './guard/policies.ts';
-import { compileLegacy, MalformedTransaction, type Message } from './message/compiled-message.ts';
+import {
+  clientGuardOptions,
+  coSignerViolation,
+  maySpendOwnFunds,
+  policyViolation,
+  spendsOwnFunds,
+} from './guard/policies.ts';
+import { type CompiledMessage, compileLegacyMessage, MalformedTransaction } from './message/compiled-message.ts';
 import { computeBudgetFault } from './message/compute-budget.ts';
-import { nonceOf } from './message/durable-nonce.ts';
-import { decodeTransaction, isSignatureOf, isUnsigned, sizeOf, type WireTransaction } from './message/transaction.ts';
+import { durableNonceOf } from './message/durable-nonce.ts';
+import {
+  decodeTransaction,
+  isEmptySignature,
+  isSignatureOf,
+  transactionSize,
+  type WireTransaction,
+} from './message/transaction.ts';
 import { SYSTEM_PROGRAM } from './programs.ts';
-import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
-import { ownSpend } from './spending.ts';
+import { type SolanaRequest, toTransactionInstructions, type WireInstruction } from './schema.ts';
+import { ownFundsSpend } from './spending.ts';
 
 const MAX_INSTRUCTIONS = 64;
 const MAX_ACCOUNTS = 64;
 
 const key = z.string().refine(isAddress, 'expected 32 bytes in base58');
 
-const instruction = strictForm({
+const instruction = strictObjectSchema({
   program_id: key.meta({ description: 'Program to call' }),
   accounts: z
-    .array(strictForm({ pubkey: key, is_signer: z.boolean(), is_writable: z.boolean() }))
+    .array(strictObjectSchema({ pubkey: key, is_signer: z.boolean(), is_writable: z.boolean() }))
     .max(MAX_ACCOUNTS)
     .meta({ description: 'Accounts in the order that the program expects; only the relayer can sign' }),
   data: z
@@ -42,7 +54,7 @@ const idl = z.looseObject({
 });
 
 /** The form of a send request. Fields that it does not list are refused. */
-export const requestSchema = strictForm(
+export const sendRequestSchema = strictObjectSchema(
   {
     transaction: z.string().nullish().meta({
       description: 'Legacy or version 0 transaction in base64; the relayer pays, and all other signers have signed',
@@ -65,14 +77,14 @@ export const requestSchema = strictForm(
   ]),
 );
 
-type Body = z.output<typeof requestSchema>;
+type Body = z.output<typeof sendRequestSchema>;
 
 /**
  * Checks a send request. Refuses what the account's policies forbid, as far as that shows without the network.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  const form = readForm(requestSchema, body);
+export function parseSendRequest(body: unknown, account: RelayerAccount, now: Timestamp): ParsedRequest {
+  const form = parseRequestForm(sendRequestSchema, body);
   const instructions = form.instructions?.length === 0 ? null : (form.instructions ?? null);
   if ((form.transaction == null) === (instructions === null)) {
     throw invalidRequest('Either `transaction` or `instructions` must be given, and not both');
@@ -92,7 +104,7 @@ const UNBUILT =
 
 type Parsed = Omit<ParsedRequest, 'validUntil'>;
 
-function parseTransaction(base64: string, account: Account): Parsed {
+function parseTransaction(base64: string, account: RelayerAccount): Parsed {
   const transaction = readTransaction(base64, account);
   return {
     request: { transaction: base64, ...spendsOf(transaction.message, account) },
@@ -118,15 +130,15 @@ function signedBefore({ message, messageBytes, signatures }: WireTransaction): P
  * relayer has signed before are never signed anew: whoever has them may have sent them.
  */
 function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
-  if (nonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };
+  if (durableNonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };
   const [payer = ''] = message.keys;
   const isSigned = isSignatureOf(payer, signatures[0] ?? Buffer.alloc(0), messageBytes);
   return { anchorKind: 'none', onDeath: message.signers === 1 && !isSigned ? 'renew' : 'end' };
 }
 
 /** What the request says of the relayer's own money. Nothing where its transaction can take only the fee. */
-function spendsOf(message: Message, { policies }: Account): Pick<SolanaRequest, 'spends'> {
-  const spends = spendsOwnFunds(message, readPolicy(policies)) ? ownSpend(message) : undefined;
+function spendsOf(message: CompiledMessage, { policies }: RelayerAccount): Pick<SolanaRequest, 'spends'> {
+  const spends = spendsOwnFunds(message, readPolicy(policies)) ? ownFundsSpend(message) : undefined;
   return spends === undefined ? {} : { spends };
 }
 
@@ -135,10 +147,10 @@ function spendsOf(message: Message, { policies }: Account): Pick<SolanaRequest, 
  * signed it.
  * @throws AppError `INVALID_REQUEST`
  */
-export function readTransaction(base64: string, account: Account): WireTransaction {
-  const transaction = readUnfinished(base64, { ...account, maySpend: true });
+export function readTransaction(base64: string, account: RelayerAccount): WireTransaction {
+  const transaction = readPartlySignedTransaction(base64, { ...account, maySpend: true });
   for (const [place, signature] of transaction.signatures.entries()) {
-    if (place > 0 && isUnsigned(signature)) {
+    if (place > 0 && isEmptySignature(signature)) {
       throw invalidRequest(`The signature of ${transaction.message.keys[place]} is missing`);
     }
   }
@@ -149,12 +161,12 @@ export function readTransaction(base64: string, account: Account): WireTransacti
  * Reads a client's transaction and checks it against the policies. Signatures of others may be missing, but not wrong.
  * @throws AppError `INVALID_REQUEST`
  */
-export function readUnfinished(base64: string, account: Account): WireTransaction {
+export function readPartlySignedTransaction(base64: string, account: RelayerAccount): WireTransaction {
   const transaction = wellFormed(() => decodeTransaction(base64));
   const { message } = transaction;
   const policy = readPolicy(account.policies);
-  const guard = guardFor(message, policy, account.maySpend === true);
-  const violation = policyViolation({ message, size: sizeOf(message) }, account.address, policy, guard);
+  const guard = clientGuardOptions(message, policy, account.maySpend === true);
+  const violation = policyViolation({ message, size: transactionSize(message) }, account.address, policy, guard);
   if (violation !== undefined) throw invalidRequest(violation);
   assertSound(transaction, account.address);
   return transaction;
@@ -165,28 +177,28 @@ export function readUnfinished(base64: string, account: Account): WireTransactio
  * the relayer signs no such transaction: what it signs may spend what it holds.
  * @throws AppError `INVALID_REQUEST`
  */
-export function readCoSigned(base64: string, account: Account): CoSigned | undefined {
+export function readCoSignedTransaction(base64: string, account: RelayerAccount): CoSignedTransaction | undefined {
   const { address, policies, maySpend: isSpender = false } = account;
   const policy = readPolicy(policies);
-  if (!isSpender || !maySpend(policy)) return undefined;
+  if (!isSpender || !maySpendOwnFunds(policy)) return undefined;
   const transaction = wellFormed(() => decodeTransaction(base64));
   const { message } = transaction;
   const place = message.keys.slice(0, message.signers).indexOf(address);
   if (place <= 0) return undefined;
-  const violation = coSignerViolation({ message, size: sizeOf(message) }, address, policy);
+  const violation = coSignerViolation({ message, size: transactionSize(message) }, address, policy);
   if (violation !== undefined) throw invalidRequest(violation);
   assertSound(transaction, address);
   return { transaction, place };
 }
 
 /** A transaction, and the relayer's place among its signers. */
-export interface CoSigned {
+export interface CoSignedTransaction {
   transaction: WireTransaction;
   place: number;
 }
 
 /** Refuses what the chain would refuse, as far as the message shows it. */
-function assertTakable(message: Message): void {
+function assertTakable(message: CompiledMessage): void {
   const fault = computeBudgetFault(message);
   if (fault !== undefined) throw invalidRequest(fault);
 }
@@ -199,7 +211,7 @@ function assertSound({ message, messageBytes, signatures }: WireTransaction, rel
   assertTakable(message);
   for (const [place, signature] of signatures.entries()) {
     const signer = message.keys[place] ?? '';
-    if (signer === relayer || isUnsigned(signature)) continue;
+    if (signer === relayer || isEmptySignature(signature)) continue;
     if (!isSignatureOf(signer, signature, messageBytes)) throw invalidRequest(`The signature of ${signer} is wrong`);
   }
 }
@@ -218,11 +230,18 @@ function wellFormed<T>(make: () => T): T {
  * The message of some instructions, for checks only. Its blockhash is a stand-in, the System program's id: every
  * blockhash has the same length.
  */
-export function undatedMessage(instructions: readonly WireInstruction[], { address }: Account): Message {
-  return compileLegacy({ payer: address, instructions: fromWire(instructions), blockhash: SYSTEM_PROGRAM });
+export function messageForChecks(
+  instructions: readonly WireInstruction[],
+  { address }: RelayerAccount,
+): CompiledMessage {
+  return compileLegacyMessage({
+    payer: address,
+    instructions: toTransactionInstructions(instructions),
+    blockhash: SYSTEM_PROGRAM,
+  });
 }
 
-function parseInstructions(instructions: readonly WireInstruction[], account: Account): Parsed {
+function parseInstructions(instructions: readonly WireInstruction[], account: RelayerAccount): Parsed {
   for (const [index, { accounts }] of instructions.entries()) {
     const stranger = accounts.find(({ pubkey, is_signer: isSigner }) => isSigner && pubkey !== account.address);
     if (stranger !== undefined) {
@@ -231,15 +250,20 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
       );
     }
   }
-  const message = wellFormed(() => undatedMessage(instructions, account));
-  const size = sizeOf(message);
+  const message = wellFormed(() => messageForChecks(instructions, account));
+  const size = transactionSize(message);
   if (size > MAX_TRANSACTION) {
     throw invalidRequest(
       `The instructions make a transaction of ${size} bytes, more than the ${MAX_TRANSACTION} of Solana`,
     );
   }
   const policy = readPolicy(account.policies);
-  const violation = policyViolation({ message, size }, account.address, policy, guardFor(message, policy, true));
+  const violation = policyViolation(
+    { message, size },
+    account.address,
+    policy,
+    clientGuardOptions(message, policy, true),
+  );
   if (violation !== undefined) throw invalidRequest(violation);
   assertTakable(message);
   const stored = instructions.map((one) => ({ ...one }));
@@ -262,6 +286,6 @@ function errorsOf({ idl: given }: Body): Pick<SolanaRequest, 'errors'> {
 }
 
 /** The body of sign-transaction. */
-export const unsentRequestSchema = strictForm({
+export const signOnlyRequestSchema = strictObjectSchema({
   transaction: z.string().meta({ description: 'Transaction that the relayer signs, in base64' }),
 });

@@ -1,7 +1,7 @@
-import type { OwnMethod } from '../chain-client.ts';
+import type { LocalRpcMethod } from '../chain-client.ts';
 
 /** The methods that the relayer answers itself, instead of a node: the reference's gasless ones. */
-export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([
+export const LOCAL_RPC_METHODS: ReadonlyMap<string, LocalRpcMethod['kind']> = new Map([
   ['feeEstimate', 'answer'],
   ['prepareTransaction', 'sign'],
   ['transferTransaction', 'sign'],
@@ -30,7 +30,7 @@ const READS: ReadonlySet<string> = new Set(
 );
 
 /** Whether a method is known to do nothing but read, so that it may be asked twice. */
-export function isRead(method: string): boolean {
+export function isReadMethod(method: string): boolean {
   return READS.has(method);
 }
 

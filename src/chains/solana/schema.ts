@@ -1,8 +1,8 @@
 import { TransactionInstruction } from '@solana/web3.js';
 import { z } from 'zod';
 import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
-import { publicKey } from './message/compiled-message.ts';
+import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
+import { publicKeyOf } from './message/compiled-message.ts';
 
 const instructionSchema = z.strictObject({
   program_id: z.string(),
@@ -43,16 +43,16 @@ const requestSchema = z.strictObject({
 export type SolanaRequest = z.output<typeof requestSchema>;
 
 /** Reads a request back from the store. */
-export const readRequest = oncePerObject((request: JsonObject): SolanaRequest => requestSchema.parse(request));
+export const readStoredRequest = memoizePerObject((request: JsonObject): SolanaRequest => requestSchema.parse(request));
 
 /** Instructions in the form of Solana's package. */
-export function fromWire(instructions: readonly WireInstruction[]): TransactionInstruction[] {
+export function toTransactionInstructions(instructions: readonly WireInstruction[]): TransactionInstruction[] {
   return instructions.map(
     ({ program_id: program, accounts, data }) =>
       new TransactionInstruction({
-        programId: publicKey(program),
+        programId: publicKeyOf(program),
         keys: accounts.map(({ pubkey, is_signer: isSigner, is_writable: isWritable }) => ({
-          pubkey: publicKey(pubkey),
+          pubkey: publicKeyOf(pubkey),
           isSigner,
           isWritable,
         })),
@@ -116,6 +116,6 @@ const fieldsSchema = z.strictObject({
 export type SolanaFields = z.output<typeof fieldsSchema>;
 
 /** Undefined before a transaction is prepared. */
-export const readFields = oncePerObject((fields: JsonObject): SolanaFields | undefined =>
+export const readChainFields = memoizePerObject((fields: JsonObject): SolanaFields | undefined =>
   fields['message'] === undefined ? undefined : fieldsSchema.parse(fields),
 );

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { amountOf, amountSchema, jsonAmount } from '../../domain/amount.ts';
 import { toBase58 } from '../../domain/base58.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../domain/json/issue-text.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { Account, SignedBytes } from '../chain-client.ts';
-import { readForm } from '../request-form.ts';
-import { addressBytes, addressOf } from './address.ts';
-import { MAX_UNITS } from './fees.ts';
-import { decodeMessage, encodeMessage, type Message } from './message/compiled-message.ts';
+import type { RelayerAccount, SignedBytes } from '../chain-client.ts';
+import { parseRequestForm } from '../request-form.ts';
+import { addressBytes, addressOfPublicKey } from './address.ts';
+import { MAX_COMPUTE_UNITS } from './fees.ts';
+import { type CompiledMessage, decodeMessage, encodeMessage } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
 import { encodeTransaction } from './message/transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { readFields, type SolanaFields } from './schema.ts';
+import { readChainFields, type SolanaFields } from './schema.ts';
 
 /**
  * Signs a message as one of its signers.
@@ -31,7 +31,7 @@ export async function signMessageAs(
   signer: Signer,
   place = 0,
 ): Promise<{ transaction: string; signature: string }> {
-  const address = addressOf(await signer.publicKey('ed25519'));
+  const address = addressOfPublicKey(await signer.publicKey('ed25519'));
   if (address !== account) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
   }
@@ -44,7 +44,7 @@ export async function signMessageAs(
 
 /** Signs a prepared transaction. */
 export async function signTransaction(prepared: JsonObject, signer: Signer): Promise<SignedBytes> {
-  const fields = readFields(prepared);
+  const fields = readChainFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
   const bytes = Buffer.from(fields.message, 'base64');
   const [payer = ''] = decodeMessage(bytes).keys;
@@ -58,7 +58,7 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
  * bytes are one transaction. Messages that others signed, and messages without a limit, stay as they are.
  */
 export function withDistinctBytes(prepared: JsonObject): JsonObject {
-  const fields = readFields(prepared);
+  const fields = readChainFields(prepared);
   if (fields === undefined || fields.signatures.length > 1 || isFixed(fields)) return prepared;
   const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));
   if (message === undefined) return prepared;
@@ -67,7 +67,7 @@ export function withDistinctBytes(prepared: JsonObject): JsonObject {
 
 /** The fields of a transaction that is to be signed anew: the price that was not enough for the last attempt. */
 export function renewedFields(prepared: JsonObject): JsonObject {
-  const fields = readFields(prepared);
+  const fields = readChainFields(prepared);
   if (fields === undefined) return {};
   const { price = 0n } = readComputeBudget(decodeMessage(Buffer.from(fields.message, 'base64')));
   return { last_price: jsonAmount(price) };
@@ -89,9 +89,9 @@ function isFixed({ is_signed: isSigned, swap }: SolanaFields): boolean {
 }
 
 /** The message with one more unit in its limit; undefined where it names no limit, or the highest. */
-function variedLimit(message: Message): Message | undefined {
+function variedLimit(message: CompiledMessage): CompiledMessage | undefined {
   const { limit } = readComputeBudget(message);
-  if (limit === undefined || limit >= MAX_UNITS) return undefined;
+  if (limit === undefined || limit >= MAX_COMPUTE_UNITS) return undefined;
   const [before, after] = [limit, limit + 1].map((units) => ComputeBudgetProgram.setComputeUnitLimit({ units }).data);
   const instructions = message.instructions.map((one) => {
     const isLimit = message.keys[one.program] === COMPUTE_BUDGET_PROGRAM && before?.equals(one.data) === true;
@@ -103,8 +103,8 @@ function variedLimit(message: Message): Message | undefined {
 /**
  * {@link import('../chain-client.ts').ReadyPreparation.cost} of prepared fields; zero before a transaction is prepared.
  */
-export function costOf(prepared: JsonObject): bigint {
-  const fields = readFields(prepared);
+export function preparedCostOf(prepared: JsonObject): bigint {
+  const fields = readChainFields(prepared);
   if (fields === undefined) return 0n;
   return amountOf(fields.fee) + amountOf(fields.rent ?? 0) + amountOf(fields.spent ?? 0);
 }
@@ -123,7 +123,7 @@ const FORMAT_UTF8 = 1;
  */
 const LONGEST = 1_212;
 
-const schema = strictForm({
+const schema = strictObjectSchema({
   // Half of a surrogate pair has no UTF-8 form: the signed text would differ from the sent one.
   message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
 });
@@ -133,11 +133,11 @@ const schema = strictForm({
  * takes texts and no bytes signs the text as it is, where the text is no transaction of the account.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
-export async function signMessage(body: unknown, { address }: Account, signer: Signer): Promise<WireObject> {
-  const { message } = readForm(schema, body);
+export async function signMessage(body: unknown, { address }: RelayerAccount, signer: Signer): Promise<WireObject> {
+  const { message } = parseRequestForm(schema, body);
   const bytes = offChainMessage(message, address);
   const { signText } = signer;
-  const own = addressOf(await signer.publicKey('ed25519'));
+  const own = addressOfPublicKey(await signer.publicKey('ed25519'));
   if (own !== address) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${own}, not of ${address}` });
   }

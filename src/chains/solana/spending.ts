@@ -1,18 +1,18 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { Spend, Spent } from '../../domain/transaction/spending.ts';
+import type { ActualSpend, RequestedSpend } from '../../domain/transaction/spending.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAddress } from './address.ts';
-import { feePayerLoss, isCreation } from './guard/fee-payer.ts';
-import type { Message } from './message/compiled-message.ts';
+import { createsAssociatedAccount, feePayerLoss } from './guard/fee-payer.ts';
+import type { CompiledMessage } from './message/compiled-message.ts';
 import { decodeTransaction } from './message/transaction.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAMS, TOKEN_PROGRAM } from './programs.ts';
-import { readFields, readRequest, type SolanaRequest } from './schema.ts';
-import { costOf } from './signing.ts';
-import { MAX_ACCOUNT } from './tokens/mint.ts';
+import { readChainFields, readStoredRequest, type SolanaRequest } from './schema.ts';
+import { preparedCostOf } from './signing.ts';
+import { MAX_TOKEN_ACCOUNT_SIZE } from './tokens/mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './tokens/token-account.ts';
-import { readLamports } from './tokens/transfer.ts';
+import { readLamportsTransfer } from './tokens/transfer.ts';
 
 /** How many bytes of an instruction's data select a method in Anchor. */
 const SELECTOR_BYTES = 8;
@@ -28,19 +28,20 @@ interface Call {
 }
 
 /** What a request of a relayer's own transaction takes from its account. */
-export type OwnSpend = NonNullable<SolanaRequest['spends']>;
+export type OwnFundsSpend = NonNullable<SolanaRequest['spends']>;
 
 /**
  * What the relayer's own transaction takes from its account: lamports by transfers of the System program and as rent of
  * token accounts, which a limit can count, and whatever else could take something. Undefined where it takes nothing but
  * the fee.
  */
-export function ownSpend(message: Message): OwnSpend | undefined {
+export function ownFundsSpend(message: CompiledMessage): OwnFundsSpend | undefined {
   const { keys, instructions } = message;
   const lamports = instructions.reduce((sum, { program, accounts, data }) => {
     if (accounts[0] !== 0) return sum;
-    if (keys[program] === ASSOCIATED_TOKEN_PROGRAM && isCreation(data)) return sum + mostRent(keys[accounts[5] ?? -1]);
-    const transfer = readLamports(keys[program] ?? '', [], data);
+    if (keys[program] === ASSOCIATED_TOKEN_PROGRAM && createsAssociatedAccount(data))
+      return sum + mostRent(keys[accounts[5] ?? -1]);
+    const transfer = readLamportsTransfer(keys[program] ?? '', [], data);
     return sum + (transfer?.lamports ?? 0n);
   }, 0n);
   // What a lookup table names is not known here, so it counts as what is not allowed.
@@ -55,7 +56,7 @@ const ACCOUNT_OVERHEAD = 128;
 
 /** The most that an associated account costs on a chain with the usual rent. */
 function mostRent(tokenProgram: string | undefined): bigint {
-  const size = tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : MAX_ACCOUNT;
+  const size = tokenProgram === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : MAX_TOKEN_ACCOUNT_SIZE;
   return LAMPORTS_PER_BYTE * BigInt(ACCOUNT_OVERHEAD + size);
 }
 
@@ -63,8 +64,8 @@ function mostRent(tokenProgram: string | undefined): bigint {
  * What a request moves from the relayer. The recipient is who gets the relayer's lamports, or else the called program.
  * The selector is the first bytes of the instruction's data.
  */
-function spendOf(request: JsonObject): Spend {
-  const { spends } = readRequest(request);
+function spendOf(request: JsonObject): RequestedSpend {
+  const { spends } = readStoredRequest(request);
   const [first, ...others] = callsOf(request).filter(({ program }) => !ASIDE.has(program));
   return {
     recipient: first === undefined ? null : ((spends && paidBy(first)) ?? first.program),
@@ -79,11 +80,11 @@ function spendOf(request: JsonObject): Spend {
 /** Who gets lamports by an instruction of the relayer's own transaction; undefined where it pays nobody. */
 function paidBy({ program, named, data }: Call): string | undefined {
   if (program === ASSOCIATED_TOKEN_PROGRAM) return named[2];
-  return readLamports(program, named, data)?.to;
+  return readLamportsTransfer(program, named, data)?.to;
 }
 
 function callsOf(request: JsonObject): Call[] {
-  const { transaction, instructions = [] } = readRequest(request);
+  const { transaction, instructions = [] } = readStoredRequest(request);
   if (transaction === undefined) {
     return instructions.map(({ program_id: program, accounts, data }) => ({
       program,
@@ -103,19 +104,19 @@ function callsOf(request: JsonObject): Call[] {
  * What a final transaction took. A failed transaction has paid its fee and moved nothing. A transaction in no block has
  * done neither.
  */
-function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
-  const known = readFields(fields);
+function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): ActualSpend {
+  const known = readChainFields(fields);
   const receipt = known?.receipt;
   if (known === undefined || receipt === undefined) return { value: 0n, fee: 0n };
   const fee = amountOf(receipt.fee ?? known.fee);
   if (!receipt.succeeded) return { value: 0n, fee };
-  const value = amountOf(readRequest(request).spends?.lamports ?? 0);
-  const rest = costOf(fields) - value;
+  const value = amountOf(readStoredRequest(request).spends?.lamports ?? 0);
+  const rest = preparedCostOf(fields) - value;
   return { value, fee: rest > fee ? rest : fee };
 }
 
 /** How plugins' limits measure a transaction, and how operators name what they allow. */
-export const spending: ChainSpending = {
+export const chainSpending: ChainSpending = {
   spendOf,
   spentBy,
   recipient: { read: (text) => (isAddress(text) ? text : undefined), expected: 'a program or an account of Solana' },

@@ -5,14 +5,14 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { WebhookEventName } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import { shown } from '../policy-fields.ts';
-import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
+import { withoutUndefined } from '../policy-fields.ts';
+import { readChainFields, readStoredRequest, type SolanaReceipt } from './schema.ts';
 
 /** A transaction as answers and webhooks show it. Fields that are not known yet are left out, as in the reference. */
 export function transactionView(transaction: Transaction): WireObject {
-  const request = readRequest(transaction.request);
-  const fields = readFields(transaction.fields);
-  return shown({
+  const request = readStoredRequest(transaction.request);
+  const fields = readChainFields(transaction.fields);
+  return withoutUndefined({
     id: transaction.id,
     status: transaction.status,
     created_at: wireTime(transaction.createdAt),
@@ -27,7 +27,7 @@ export function transactionView(transaction: Transaction): WireObject {
 
 /** How long an attempt stays valid, its durable nonce, and what it costs. */
 export function attemptView({ fields }: Attempt): WireObject {
-  const known = readFields(fields);
+  const known = readChainFields(fields);
   if (known === undefined) return {};
   return {
     last_valid_block_height: known.last_valid_block_height === null ? null : amountOf(known.last_valid_block_height),
@@ -40,7 +40,7 @@ export function attemptView({ fields }: Attempt): WireObject {
 export function inclusionView(transaction: Transaction): WireObject | null {
   const receipt = receiptOf(transaction);
   if (receipt === undefined) return null;
-  return shown({
+  return withoutUndefined({
     slot: amountOf(receipt.slot),
     succeeded: receipt.succeeded,
     fee: receipt.fee === undefined ? undefined : amountOf(receipt.fee),
@@ -49,19 +49,19 @@ export function inclusionView(transaction: Transaction): WireObject | null {
 }
 
 /** Where the transaction is, in words; undefined while it is in no block. */
-export function placeOf(transaction: Transaction): string | undefined {
+export function inclusionText(transaction: Transaction): string | undefined {
   const receipt = receiptOf(transaction);
   return receipt && `the block of slot ${receipt.slot}`;
 }
 
 /** Whether the block that the transaction is in shows that it failed. */
-export function failedInBlock(transaction: Transaction): boolean {
+export function hasFailedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
 /** The receipt of a transaction in a block. A transaction that a fork took back may still have its old receipt. */
 function receiptOf({ status, fields }: Transaction): SolanaReceipt | undefined {
-  return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
+  return status === 'sent' || status === 'submitted' ? undefined : readChainFields(fields)?.receipt;
 }
 
 function moment(at: number | null): string | undefined {
@@ -78,9 +78,9 @@ export function swapEvent(transaction: Transaction): { event: WebhookEventName; 
 }
 
 function swapResult({ request, fields, hash, status, statusReason }: Transaction): WireObject | undefined {
-  const { swap } = readRequest(request);
+  const { swap } = readStoredRequest(request);
   if (swap === undefined) return undefined;
-  const made = readFields(fields)?.swap;
+  const made = readChainFields(fields)?.swap;
   const succeeded = status === 'confirmed';
   return {
     mint: swap.mint,

@@ -1,14 +1,14 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../domain/amount.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Account, HistoryAnswer, HistoryQuestion, PastTransaction } from '../chain-client.ts';
-import { answersInTime, type HistoryLook, historyOfAll } from '../quorum.ts';
-import { draftOf } from './message/draft.ts';
-import { envelopeOf, hashOf } from './message/transaction.ts';
-import { accountOf, boundsOf, readEnvelope } from './message/transaction-envelope.ts';
-import { accountAt, closeTimeOf, type ListedTransactions, latestLedger, transactionsFrom } from './provider.ts';
-import { readRequest, type StellarFields } from './schema.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
+import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
+import { draftTransaction } from './message/draft.ts';
+import { encodeEnvelope, transactionHash } from './message/transaction.ts';
+import { accountOfMuxed, readEnvelope, timeBoundsOf } from './message/transaction-envelope.ts';
+import { closeTimeOf, getAccount, type ListedTransactions, latestLedger, transactionsFrom } from './provider.ts';
+import { readStoredRequest, type StellarFields } from './schema.ts';
 
 /** How far the chain's clock and ours may be apart. */
 const SLACK_MS = 300_000;
@@ -21,10 +21,10 @@ const PATIENCE = { withinMs: 180_000 };
  * The operations and the memo of a request. Null for a fee bump, because the chain executes what is inside it once, and
  * for a swap: after the first, nothing is left for a second.
  */
-export function contentOf({ request }: Pick<Transaction, 'request'>, account: Account): string | null {
-  const parsed = readRequest(request);
+export function requestContentOf({ request }: Pick<Transaction, 'request'>, account: RelayerAccount): string | null {
+  const parsed = readStoredRequest(request);
   if ('inner' in parsed || 'swap' in parsed) return null;
-  return textOf(draftOf(parsed, account.address));
+  return textOf(draftTransaction(parsed, account.address));
 }
 
 function textOf({ operations, memo }: { operations: readonly xdr.Operation[]; memo: xdr.Memo }): string {
@@ -41,26 +41,30 @@ function withoutConsents(operation: xdr.Operation): xdr.Operation {
 }
 
 /** Looks through the ledgers since a moment for transactions under the account's sequences. */
-export async function lookThrough(
+export async function readAccountHistory(
   rpc: RpcClient,
-  question: HistoryQuestion,
+  question: AccountHistoryQuery,
   blockTimeMs: number,
-): Promise<HistoryAnswer> {
+): Promise<AccountHistoryAnswer> {
   const looks = await answersInTime(
     rpc.onAll((read) => lookOn(read, question, blockTimeMs)),
     PATIENCE,
   );
-  const answer = historyOfAll(looks, rpc.endpointCount);
+  const answer = mergeEndpointHistories(looks, rpc.endpointCount);
   const unknown: PastTransaction[] = [];
   for (const one of answer.found) if (!(await question.isKnown(one.hash))) unknown.push(one);
   return { ...answer, found: unknown };
 }
 
-async function lookOn(read: ReadOne, question: HistoryQuestion, blockTimeMs: number): Promise<HistoryLook> {
+async function lookOn(
+  read: ReadFromEndpoint,
+  question: AccountHistoryQuery,
+  blockTimeMs: number,
+): Promise<EndpointHistory> {
   const { account, identity, sequences } = question;
   if (sequences === null) throw new TypeError('a Stellar account has sequences');
   const { from, to } = sequences;
-  const { account: now } = await accountAt(read, account.address);
+  const { account: now } = await getAccount(read, account.address);
   const latest = await latestLedger(read);
   const since = question.since - SLACK_MS;
   const tail = await transactionsFrom(read, { ledger: latest.sequence, limit: 1 });
@@ -102,7 +106,7 @@ interface Span {
 }
 
 /** A ledger that closed before the moment, or the oldest that the node has. */
-async function firstLedger(read: ReadOne, { latest, since, oldest, blockTimeMs }: Span): Promise<bigint> {
+async function firstLedger(read: ReadFromEndpoint, { latest, since, oldest, blockTimeMs }: Span): Promise<bigint> {
   let span = BigInt(Math.ceil(Math.max(latest.closedAt - since, 0) / blockTimeMs)) + 10n;
   for (;;) {
     const first = latest.sequence - span;
@@ -120,16 +124,16 @@ function pastOf(
   passphrase: string,
 ): { sequence: bigint; past: PastTransaction } | undefined {
   const { transaction, signatures, isFeeBump } = readEnvelope(envelope);
-  if (accountOf(transaction.sourceAccount) !== address) return undefined;
+  if (accountOfMuxed(transaction.sourceAccount) !== address) return undefined;
   const { seqNum: sequence, operations, memo } = transaction;
-  const hash = hashOf(transaction, passphrase);
+  const hash = transactionHash(transaction, passphrase);
   const keypair = Keypair.fromPublicKey(address);
   const own = signatures.filter(({ signature }) => keypair.verify(hash, signature.toBytes()));
   const fields: StellarFields = {
     passphrase,
     source: address,
     fee: jsonAmount(BigInt(transaction.fee)),
-    max_time: jsonAmount(boundsOf(transaction).maxTime),
+    max_time: jsonAmount(timeBoundsOf(transaction).maxTime),
     ledger: jsonAmount(ledger - 1n),
     sequence: jsonAmount(sequence),
   };
@@ -138,7 +142,7 @@ function pastOf(
     past: {
       content: own.length === 0 ? null : textOf({ operations, memo }),
       anchor: { kind: 'sequence', sequence },
-      raw: envelopeOf(transaction, isFeeBump ? own : signatures),
+      raw: encodeEnvelope(transaction, isFeeBump ? own : signatures),
       hash: hash.toString('hex'),
       fields,
     },

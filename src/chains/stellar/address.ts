@@ -6,17 +6,17 @@ const ACCOUNT = 6 << 3;
 const CONTRACT = 2 << 3;
 
 /** The account of an ed25519 public key (32 bytes): `G…`. */
-export function addressOf(publicKey: Uint8Array): string {
+export function addressOfPublicKey(publicKey: Uint8Array): string {
   return strKey(ACCOUNT, publicKey);
 }
 
 /** Whether a text is an account with its checksum: `G…`. */
-export function isAccount(text: string): boolean {
+export function isAccountAddress(text: string): boolean {
   return isStrKey(ACCOUNT, text);
 }
 
 /** Whether a text is a contract with its checksum: `C…`. */
-export function isContract(text: string): boolean {
+export function isContractAddress(text: string): boolean {
   return isStrKey(CONTRACT, text);
 }
 

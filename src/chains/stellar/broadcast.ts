@@ -2,14 +2,14 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { type OfferMethod, offerBytes } from '../offering.ts';
-import { broadcastFailure, isAccepted, refusalIn } from './errors.ts';
+import { classifyBroadcastError, isAcceptedSend, sendRefusalIn } from './errors.ts';
 
 const taking: OfferMethod = {
   method: 'sendTransaction',
   params: ({ raw }) => ({ transaction: raw }),
-  isOurs: (answer, { hash }) => isAccepted(answer, hash),
-  failure: broadcastFailure,
-  refusal: (answer, { hash }) => refusalIn(answer, hash),
+  isOurs: (answer, { hash }) => isAcceptedSend(answer, hash),
+  failure: classifyBroadcastError,
+  refusal: (answer, { hash }) => sendRefusalIn(answer, hash),
 };
 
 /** Offers signed transactions. */

@@ -1,16 +1,16 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../chain-client.ts';
-import { answersInTime, isCorroborated, type Opinion, proofOf } from '../quorum.ts';
-import { failureReason, isSuccess, resultIn } from './errors.ts';
-import { hashOf } from './message/transaction.ts';
+import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
+import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
+import { answersInTime, type EndpointOpinion, isCorroborated, proofByOpinions } from '../quorum.ts';
+import { failureReason, isSuccessResult, parseTransactionResult } from './errors.ts';
+import { transactionHash } from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
-import { accountAt, type Inclusion, type Lookup, lookUp } from './provider.ts';
-import { readFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
+import { getAccount, getTransaction, type LedgerInclusion, type TransactionLookup } from './provider.ts';
+import { readChainFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
 
-const OPEN: Observation = { kind: 'open' };
+const OPEN: TransactionObservation = { kind: 'open' };
 
 /** An attempt that is looked for on the chain. */
 interface PreparedAttempt {
@@ -19,7 +19,7 @@ interface PreparedAttempt {
 }
 
 /** What one node shows of an attempt. */
-interface NodeView extends Lookup {
+interface NodeView extends TransactionLookup {
   /** The last used sequence of the account whose sequence the attempt uses; null where the node has no such account. */
   used: bigint | null;
   /** The ledger in which that was used, or a later one. */
@@ -35,7 +35,10 @@ type NodeViews = ReadonlyMap<string, NodeView>;
  * An attempt is dead when it is in no ledger and its time has passed or its sequence is used. A second endpoint, where
  * there is one, has to show the same.
  */
-export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
+export async function observeTransactions(
+  rpc: RpcClient,
+  entries: readonly ObservedTransaction[],
+): Promise<TransactionObservation[]> {
   const prepared = entries.map(({ attempts }) => attempts.map(preparedAttempt));
   const all = prepared.flat();
   if (all.length === 0) return entries.map(() => OPEN);
@@ -50,7 +53,7 @@ export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[])
 }
 
 function preparedAttempt(attempt: Attempt): PreparedAttempt {
-  const fields = readFields(attempt.fields);
+  const fields = readChainFields(attempt.fields);
   if (fields === undefined) throw new TypeError('a signed attempt was prepared');
   return { attempt, fields };
 }
@@ -59,10 +62,10 @@ function preparedAttempt(attempt: Attempt): PreparedAttempt {
  * Reads the accounts first, and the history after them. So a transaction that used a sequence by then is in the
  * history.
  */
-async function viewsOf(read: ReadOne, prepared: readonly PreparedAttempt[]): Promise<NodeViews> {
+async function viewsOf(read: ReadFromEndpoint, prepared: readonly PreparedAttempt[]): Promise<NodeViews> {
   const sources = [...new Set(prepared.map(({ attempt, fields }) => sequenceUsed(fields, attempt.anchor).source))];
   const accounts = new Map(
-    await Promise.all(sources.map(async (source) => [source, await accountAt(read, source)] as const)),
+    await Promise.all(sources.map(async (source) => [source, await getAccount(read, source)] as const)),
   );
   const views = prepared.map(async ({ attempt: { hash, anchor }, fields }): Promise<[string, NodeView]> => {
     const { account = null, ledger = 0n } = accounts.get(sequenceUsed(fields, anchor).source) ?? {};
@@ -79,27 +82,27 @@ async function viewsOf(read: ReadOne, prepared: readonly PreparedAttempt[]): Pro
  * lookups. So where only the second one finds something, the first one is repeated.
  */
 async function findEither(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   hash: string,
   inner: string | undefined,
-): Promise<{ lookup: Lookup; isForeign: boolean }> {
-  const own = await lookUp(read, hash);
+): Promise<{ lookup: TransactionLookup; isForeign: boolean }> {
+  const own = await getTransaction(read, hash);
   if (own.inclusion !== null || inner === undefined) return { lookup: own, isForeign: false };
-  const within = await lookUp(read, inner);
+  const within = await getTransaction(read, inner);
   if (within.inclusion === null) return { lookup: within, isForeign: true };
-  const again = await lookUp(read, hash);
+  const again = await getTransaction(read, hash);
   refuseEarlier(again, within.inclusion.ledger);
   return again.inclusion === null ? { lookup: within, isForeign: true } : { lookup: again, isForeign: false };
 }
 
 /** Checks that the history reaches a ledger. Behind a gateway each call may reach another node. */
-function refuseEarlier({ latest }: Lookup, ledger: bigint): void {
+function refuseEarlier({ latest }: TransactionLookup, ledger: bigint): void {
   if (latest >= ledger) return;
   throw new EndpointUnfit(`its history ends at ledger ${latest}, before ${ledger}`, { pauseMs: 0 });
 }
 
 /** A node's opinion on the claim that an attempt is dead. */
-function opinionOn({ attempt, fields }: PreparedAttempt, views: NodeViews): Opinion {
+function opinionOn({ attempt, fields }: PreparedAttempt, views: NodeViews): EndpointOpinion {
   const view = views.get(attempt.hash);
   if (view === undefined) return 'none';
   if (view.inclusion !== null) return 'other';
@@ -132,7 +135,7 @@ interface Evidence {
   isAlone: boolean;
 }
 
-function observationOf(prepared: readonly PreparedAttempt[], evidence: Evidence): Observation {
+function observationOf(prepared: readonly PreparedAttempt[], evidence: Evidence): TransactionObservation {
   const { views, others, isAlone } = evidence;
   const onChain = prepared.filter(({ attempt }) => views.get(attempt.hash)?.inclusion);
   const isOurs = ({ attempt }: PreparedAttempt) => views.get(attempt.hash)?.isForeign === false;
@@ -141,9 +144,9 @@ function observationOf(prepared: readonly PreparedAttempt[], evidence: Evidence)
   if (found !== undefined && view?.inclusion) return included(found, { ...view, inclusion: view.inclusion }, evidence);
   const isProved = (one: PreparedAttempt) => {
     const opinions = [views, ...others].map((seen) => opinionOn(one, seen));
-    return isAlone ? opinions.includes('same') : proofOf(opinions) === 'shown';
+    return isAlone ? opinions.includes('same') : proofByOpinions(opinions) === 'shown';
   };
-  const living = new Set(livingOf(prepared.map(({ attempt }) => attempt)));
+  const living = new Set(livingAttempts(prepared.map(({ attempt }) => attempt)));
   const died = prepared.filter((one) => living.has(one.attempt) && isProved(one));
   if (died.length === 0) return OPEN;
   const taken = died.find(({ attempt, fields }) => {
@@ -163,12 +166,12 @@ function observationOf(prepared: readonly PreparedAttempt[], evidence: Evidence)
 
 function included(
   one: PreparedAttempt,
-  { inclusion, isForeign }: NodeView & { inclusion: Inclusion },
+  { inclusion, isForeign }: NodeView & { inclusion: LedgerInclusion },
   { others, isAlone }: Evidence,
-): Observation {
+): TransactionObservation {
   const { attempt, fields } = one;
   const { ledger, succeeded, result, meta, events } = inclusion;
-  const opinions = others.map((seen): Opinion => {
+  const opinions = others.map((seen): EndpointOpinion => {
     const view = seen.get(attempt.hash);
     if (view === undefined) return 'none';
     if (view.inclusion !== null) {
@@ -177,7 +180,7 @@ function included(
     return view.oldest <= ledger && ledger <= view.latest ? 'other' : 'none';
   });
   // Where another envelope than ours landed, somebody else has paid the fee.
-  const charged = isForeign ? 0n : result === undefined ? undefined : resultIn(result)?.feeCharged;
+  const charged = isForeign ? 0n : result === undefined ? undefined : parseTransactionResult(result)?.feeCharged;
   const reason = succeeded ? null : failureReason(result, events);
   const isOfContracts = fields.contract !== undefined || fields.inner !== undefined;
   const returned = isOfContracts && meta !== undefined ? returnValueIn(meta) : undefined;
@@ -202,8 +205,8 @@ function included(
 /** Whether the inclusion is final. Where no other endpoint can tell, the node has to show the transaction itself. */
 function isFinal(
   { attempt, fields }: PreparedAttempt,
-  inclusion: Inclusion,
-  { opinions, isAlone }: { opinions: readonly Opinion[]; isAlone: boolean },
+  inclusion: LedgerInclusion,
+  { opinions, isAlone }: { opinions: readonly EndpointOpinion[]; isAlone: boolean },
 ): boolean {
   if (isAlone || opinions.some((opinion) => opinion !== 'none')) return isCorroborated(opinions);
   const hashes = [attempt.hash, ...(fields.inner === undefined ? [] : [fields.inner.hash])];
@@ -214,8 +217,12 @@ function isFinal(
  * Whether a node shows the transaction itself: its envelope has the hash, and its result agrees with the status. A text
  * that cannot be read, as of a newer protocol, is no evidence.
  */
-export function isEvidenced({ envelope, result, succeeded }: Inclusion, hash: string, passphrase: string): boolean {
-  return hasHash(envelope, hash, passphrase) && isSuccess(result) === succeeded;
+export function isEvidenced(
+  { envelope, result, succeeded }: LedgerInclusion,
+  hash: string,
+  passphrase: string,
+): boolean {
+  return hasHash(envelope, hash, passphrase) && isSuccessResult(result) === succeeded;
 }
 
 /** Whether an envelope has the hash. A fee bump also has the hash of the transaction inside it. */
@@ -225,7 +232,7 @@ function hasHash(text: string | undefined, hash: string, passphrase: string): bo
     const envelope = xdr.TransactionEnvelope.fromXdr(text, 'base64');
     const outer = envelope.type === 'envelopeTypeTxFeeBump' ? [envelope.feeBump.tx] : [];
     const all = [readEnvelope(text).transaction, ...outer];
-    return all.some((transaction) => hashOf(transaction, passphrase).toString('hex') === hash);
+    return all.some((transaction) => transactionHash(transaction, passphrase).toString('hex') === hash);
   } catch {
     return false;
   }

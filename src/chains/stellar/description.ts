@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
-import { requestSchema } from './request.ts';
-import { unsentRequestSchema } from './sponsor/sign-only.ts';
+import { sendRequestSchema } from './request.ts';
+import { signOnlyRequestSchema } from './sponsor/sign-only.ts';
 import { sponsoredSchema } from './sponsor/user-draft.ts';
 
 const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
@@ -34,7 +34,7 @@ const most = {
 };
 
 /** What the description of the API says of Stellar networks. */
-export const description: ChainDescription = {
+export const apiDescription: ChainDescription = {
   name: 'Stellar',
   refusals: {
     message: 'Signing data not supported for Stellar',
@@ -42,7 +42,7 @@ export const description: ChainDescription = {
   },
   policies: { fee_payment_strategy: 'relayer', max_fee: 100_000 },
   request: {
-    schema: requestSchema,
+    schema: sendRequestSchema,
     example: {
       network: 'testnet',
       operations: [
@@ -82,7 +82,7 @@ export const description: ChainDescription = {
   },
   signing: {
     transaction: {
-      schema: unsentRequestSchema,
+      schema: signOnlyRequestSchema,
       example: { unsigned_xdr: 'AAAAAgAAAAB…' },
       text:
         'Stellar: signs a transaction that somebody else sends. The policies of the relayer apply. In a transaction ' +

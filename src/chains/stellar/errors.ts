@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { Verdict } from '../offering.ts';
+import type { OfferVerdict } from '../offering.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
@@ -24,14 +24,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
 const MAX_REASON = 500;
 
 /** What a `sendTransaction` answer says that is no plain yes; undefined for a yes, or an answer about other bytes. */
-export function refusalIn(answer: Json, hash: string): Verdict | undefined {
+export function sendRefusalIn(answer: Json, hash: string): OfferVerdict | undefined {
   if (!isObject(answer) || answer['hash'] !== hash) return undefined;
   const { status, errorResultXdr: text } = answer;
   if (status === 'TRY_AGAIN_LATER') {
     return { outcome: { kind: 'busy', reason: 'The node has no room for it now' }, hasJudged: true };
   }
   if (status !== 'ERROR') return undefined;
-  const result = typeof text === 'string' ? resultIn(text) : undefined;
+  const result = typeof text === 'string' ? parseTransactionResult(text) : undefined;
   // A node of a newer protocol may refuse with a result that cannot be read here.
   if (result === undefined)
     return { outcome: { kind: 'unknown', reason: 'refused without a result' }, hasJudged: true };
@@ -46,13 +46,13 @@ function refusalOf(result: xdr.TransactionResult): string {
 }
 
 /** Whether an answer to `sendTransaction` says that the node has these very bytes. */
-export function isAccepted(answer: Json, hash: string): boolean {
+export function isAcceptedSend(answer: Json, hash: string): boolean {
   if (!isObject(answer) || answer['hash'] !== hash) return false;
   return answer['status'] === 'PENDING' || answer['status'] === 'DUPLICATE';
 }
 
 /** What a call that failed means. */
-export function broadcastFailure(error: RpcError): Verdict {
+export function classifyBroadcastError(error: RpcError): OfferVerdict {
   const reason = printable(error.message, MAX_REASON);
   // The endpoint limits calls and has not read the bytes. After any other failure it may have read them.
   if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429)) {
@@ -64,7 +64,7 @@ export function broadcastFailure(error: RpcError): Verdict {
 }
 
 /** Reads a result; undefined for a text that cannot be read. */
-export function resultIn(text: string): xdr.TransactionResult | undefined {
+export function parseTransactionResult(text: string): xdr.TransactionResult | undefined {
   try {
     return xdr.TransactionResult.fromXdr(text, 'base64');
   } catch {
@@ -73,8 +73,8 @@ export function resultIn(text: string): xdr.TransactionResult | undefined {
 }
 
 /** Whether a result is a success; undefined where it cannot be read. */
-export function isSuccess(text: string | undefined): boolean | undefined {
-  const type = text === undefined ? undefined : resultIn(text)?.result.type;
+export function isSuccessResult(text: string | undefined): boolean | undefined {
+  const type = text === undefined ? undefined : parseTransactionResult(text)?.result.type;
   return type === undefined ? undefined : type === 'txSuccess' || type === 'txFeeBumpInnerSuccess';
 }
 
@@ -93,7 +93,7 @@ function codesOf({ result }: xdr.TransactionResult): { code: string; operation: 
  * read.
  */
 export function failureReason(text: string | undefined, events: readonly string[] = []): string {
-  const result = text === undefined ? undefined : resultIn(text);
+  const result = text === undefined ? undefined : parseTransactionResult(text);
   if (result === undefined) return `${FAILED} reason=unknown`;
   const { code, operation } = codesOf(result);
   const contractError = contractErrorIn(events);

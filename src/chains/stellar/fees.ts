@@ -12,13 +12,13 @@ export const MAX_FEE = 4_294_967_295n;
  * The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's bound for fee
  * bumps.
  */
-export const USUAL_CAP = 1_000_000n;
+export const DEFAULT_MAX_FEE_BID = 1_000_000n;
 
 /**
  * What is bid for a transaction, in stroops: what most paid lately for each operation, within the cap. A ledger charges
  * no more than what its cheapest transaction has bid.
  */
-export function bidFor(operations: number, usual: bigint, most: bigint = USUAL_CAP): bigint {
+export function feeBidFor(operations: number, usual: bigint, most: bigint = DEFAULT_MAX_FEE_BID): bigint {
   const count = BigInt(operations);
   const wanted = count * (usual > BASE_FEE ? usual : BASE_FEE);
   return wanted < most ? wanted : most;
@@ -29,7 +29,7 @@ export function bidFor(operations: number, usual: bigint, most: bigint = USUAL_C
  * itself, each time no less than the transaction bids for an operation (CAP-15). The resources of a contract come on
  * top.
  */
-export function requiredFee(inner: xdr.Transaction): bigint {
+export function minFeeBumpFee(inner: xdr.Transaction): bigint {
   const resources = resourceFeeOf(inner);
   const count = BigInt(inner.operations.length);
   const bid = BigInt(inner.fee) - resources;
@@ -38,6 +38,6 @@ export function requiredFee(inner: xdr.Transaction): bigint {
 }
 
 /** What a prepared transaction of a contract pays beside its place, in stroops. */
-export function resourcesOf({ contract }: Pick<StellarFields, 'contract'>): bigint {
+export function preparedResourceFee({ contract }: Pick<StellarFields, 'contract'>): bigint {
   return contract === undefined ? 0n : xdr.SorobanTransactionData.fromXdr(contract.data, 'base64').resourceFee;
 }

@@ -2,39 +2,39 @@ import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Chain, Deployments } from '../chain.ts';
-import type { Account, ChainClient } from '../chain-client.ts';
+import type { Chain, ContractDeployments } from '../chain.ts';
+import type { ChainClient, RelayerAccount } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
-import { balanceOfAll } from '../quorum.ts';
-import { servedChain, withProvider } from '../served-chain.ts';
-import { contentOf, lookThrough } from './account-history.ts';
-import { addressOf } from './address.ts';
+import { balanceOfEndpoints } from '../quorum.ts';
+import { findServedChain, withProviderErrors } from '../served-chain.ts';
+import { readAccountHistory, requestContentOf } from './account-history.ts';
+import { addressOfPublicKey } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { stellar } from './configuration/family.ts';
 import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl } from './configuration/network.ts';
 import { minimumBalance, policyView, swapSchedule } from './configuration/policy.ts';
-import { observe } from './confirm.ts';
-import { description } from './description.ts';
-import { dialect } from './dialect.ts';
+import { observeTransactions } from './confirm.ts';
+import { apiDescription } from './description.ts';
+import { rpcDialect } from './dialect.ts';
 
-import { heldFault, unknownAllowed } from './guard/tokens.ts';
-import { costOf, prepare } from './prepare.ts';
-import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
-import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from './replace.ts';
-import { parseRequest } from './request.ts';
-import { isRead, takesSignedBytes } from './rpc.ts';
-import { readRequest } from './schema.ts';
-import { screen } from './screen.ts';
+import { policyFaults, trustLineFault } from './guard/tokens.ts';
+import { preparedCostOf, prepareTransaction } from './prepare.ts';
+import { getAccount, latestLedger, onlyOnChain, PASSPHRASE } from './provider.ts';
+import { canReplace, NOOP_REQUEST, prepareReplacement, replacementDelayMs } from './replace.ts';
+import { parseSendRequest } from './request.ts';
+import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { readStoredRequest } from './schema.ts';
+import { screenRequest } from './screen.ts';
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
-import { spending } from './spending.ts';
-import { type ForwardMarket, withinPayment } from './sponsor/forward-price.ts';
-import { signUnsent } from './sponsor/sign-only.ts';
-import { sponsorshipOf } from './sponsor/sponsor.ts';
-import { exchangesOf } from './swap/exchanges.ts';
+import { chainSpending } from './spending.ts';
+import { type ForwardMarket, limitToPayment } from './sponsor/forward-price.ts';
+import { signOnlyTransaction } from './sponsor/sign-only.ts';
+import { createSponsorship } from './sponsor/sponsor.ts';
+import { swapExchangesOf } from './swap/exchanges.ts';
 import { prepareSwap, swapEvent } from './swap/prepare.ts';
-import { swapsOf } from './swap/stock.ts';
-import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
+import { swapRequestsOf } from './swap/stock.ts';
+import { attemptView, hasFailedInBlock, inclusionText, inclusionView, transactionView } from './view.ts';
 
 /** The chain family of Stellar, reached by Soroban RPC. */
 export function createStellarChain(): Chain {
@@ -51,25 +51,25 @@ export function createStellarChain(): Chain {
       // Test networks are reset and keep their passphrase, so the sequences of an account can begin anew.
       beginsAnew: true,
     },
-    description,
-    addressOf,
+    description: apiDescription,
+    addressOf: addressOfPublicKey,
     policyView,
     minimumBalance,
-    dialect,
+    dialect: rpcDialect,
     pace: {
       lifetimeMs: LIFETIME_MS,
       anchors: { sequence: 1, text: MAX_FEE_BUMPS },
       reofferMs: REOFFER_MS,
       lookMs: LOOK_MS,
     },
-    parseRequest,
+    parseRequest: parseSendRequest,
     transactionView,
     attemptView,
     inclusionView,
-    placeOf,
-    failedInBlock,
-    costOf,
-    spending,
+    placeOf: inclusionText,
+    failedInBlock: hasFailedInBlock,
+    costOf: preparedCostOf,
+    spending: chainSpending,
     swapSchedule,
     swapEvent,
     // No two transactions of an account have the same sequence, so no two have the same bytes.
@@ -105,7 +105,7 @@ function createStellarClient(
   network: Network,
   rpc: RpcClient,
   market: MarketClient,
-  deployments?: Deployments,
+  deployments?: ContractDeployments,
 ): ChainClient {
   const declared = declaredPassphrase(network);
   const sides = new Map<string, RpcClient>();
@@ -115,7 +115,7 @@ function createStellarClient(
    * serve now.
    */
   function sideOf(identity: string): RpcClient {
-    const side = sides.get(identity) ?? onlyOn(identity, rpc);
+    const side = sides.get(identity) ?? onlyOnChain(identity, rpc);
     sides.set(identity, side);
     return side;
   }
@@ -123,14 +123,14 @@ function createStellarClient(
     const chain = identity ?? declared;
     return chain === null ? rpc : sideOf(chain);
   };
-  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
+  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProviderErrors(network.name, use);
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
 
   /** The passphrase of the account's chain: the known one, or else the one that an endpoint tells. */
-  const passphraseFor = async ({ identity }: Account): Promise<string> =>
+  const passphraseFor = async ({ identity }: RelayerAccount): Promise<string> =>
     identity ?? declared ?? rpc.read(PASSPHRASE.method, null, PASSPHRASE.served);
 
-  const exchanges = exchangesOf(network, horizonUrl(network) === null ? null : market, deployments);
+  const exchanges = swapExchangesOf(network, horizonUrl(network) === null ? null : market, deployments);
   const { books } = exchanges;
   const forwarder = feeForwarder(network);
   const forwardsOn = (passphrase: string): ForwardMarket => ({ books, forwarder, passphrase });
@@ -140,7 +140,7 @@ function createStellarClient(
     // Not cached: an endpoint can be moved to another network.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
-        servedChain(network, rpc, {
+        findServedChain(network, rpc, {
           ...PASSPHRASE,
           what: 'passphrase',
           expected: declared ?? expected ?? null,
@@ -155,7 +155,11 @@ function createStellarClient(
     // An account that does not exist has a balance of zero.
     balance: (address, { identity, least } = {}) =>
       guarded(() =>
-        balanceOfAll(sideAt(identity), async (read) => (await accountAt(read, address)).account?.balance ?? 0n, least),
+        balanceOfEndpoints(
+          sideAt(identity),
+          async (read) => (await getAccount(read, address)).account?.balance ?? 0n,
+          least,
+        ),
       ),
     sequences: {
       next: (address, identity, least) => guarded(() => nextSequence(sideAt(identity), address, least)),
@@ -165,21 +169,22 @@ function createStellarClient(
       can: canReplace,
       prepare: (entry, wanted, lane) =>
         guarded(() => prepareReplacement(sideFor(entry.transaction), entry, wanted, lane)),
-      patienceMs: () => patienceMs(blockTimeMs(network)),
+      patienceMs: () => replacementDelayMs(blockTimeMs(network)),
     },
     prepare: (transaction, account, lane) =>
       guarded(async () => {
-        const [side, parsed] = [sideFor(transaction), readRequest(transaction.request)];
+        const [side, parsed] = [sideFor(transaction), readStoredRequest(transaction.request)];
         if ('swap' in parsed) {
           return prepareSwap(side, exchanges, { transaction, asset: parsed.swap.asset }, account, lane);
         }
         // Checked again here: several requests can be accepted before the first one is in a ledger.
-        const held = 'transaction' in parsed ? await side.onOne((read) => heldFault(read, parsed, account)) : undefined;
+        const held =
+          'transaction' in parsed ? await side.onOne((read) => trustLineFault(read, parsed, account)) : undefined;
         if (held !== undefined) return { kind: 'refused', reason: held };
-        const prepared = await prepare(side, transaction, account, lane);
+        const prepared = await prepareTransaction(side, transaction, account, lane);
         if (!('forward' in parsed)) return prepared;
         const market = forwardsOn(chainOfLane(transaction.lane));
-        return side.onOne((read) => withinPayment(read, prepared, parsed, account.policies, market));
+        return side.onOne((read) => limitToPayment(read, prepared, parsed, account.policies, market));
       }),
     sign: signTransaction,
     broadcast: async (attempts) => {
@@ -188,23 +193,23 @@ function createStellarClient(
     },
     observe: async (entries) => {
       const [first] = entries;
-      return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+      return first === undefined ? [] : guarded(() => observeTransactions(sideFor(first.transaction), entries));
     },
     accountHistory: {
-      contentOf,
-      look: (question) => guarded(() => lookThrough(sideOf(question.identity), question, blockTimeMs(network))),
+      contentOf: requestContentOf,
+      look: (question) => guarded(() => readAccountHistory(sideOf(question.identity), question, blockTimeMs(network))),
     },
-    policyFaults: (account) => guarded(() => unknownAllowed(sideAt(account.identity), exchanges, account)),
-    swaps: (account) => guarded(() => swapsOf(sideAt(account.identity), account)),
+    policyFaults: (account) => guarded(() => policyFaults(sideAt(account.identity), exchanges, account)),
+    swaps: (account) => guarded(() => swapRequestsOf(sideAt(account.identity), account)),
     screen: ({ request }, account) =>
       guarded(() =>
-        screen(readRequest(request), account, {
+        screenRequest(readStoredRequest(request), account, {
           rpc: sideAt(account.identity),
           passphrase: () => passphraseFor(account),
           marketOn: forwardsOn,
         }),
       ),
-    sponsorship: sponsorshipOf({
+    sponsorship: createSponsorship({
       sideOf: ({ identity }) => sideAt(identity),
       marketOf: async (account) => forwardsOn(await passphraseFor(account)),
       blockTimeMs: blockTimeMs(network),
@@ -213,8 +218,8 @@ function createStellarClient(
     signTransaction: (body, account, signer) =>
       guarded(async () => {
         const passphrase = await passphraseFor(account);
-        return signUnsent(body, { rpc: sideOf(passphrase), passphrase, account, signer });
+        return signOnlyTransaction(body, { rpc: sideOf(passphrase), passphrase, account, signer });
       }),
-    rpc: (body) => passThrough(rpc, body, isRead),
+    rpc: (body) => passThrough(rpc, body, isReadMethod),
   };
 }

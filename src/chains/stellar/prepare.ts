@@ -2,37 +2,49 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { Account, LaneFigures, Preparation } from '../chain-client.ts';
-import { answersInTime, confirmRefusal, middleBy, middleOf } from '../quorum.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { LaneCommitments, RelayerAccount, TransactionPreparation } from '../chain-client.ts';
+import { answersInTime, confirmRefusal, medianBy, medianOf } from '../quorum.ts';
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
-import { BASE_FEE, bidFor, MAX_FEE, USUAL_CAP } from './fees.ts';
-import { CLOCKS_APART } from './guard/gasless.ts';
-import { memoFault, type Paying } from './guard/memo.ts';
-import { type Draft, draftOf, preparedDraft } from './message/draft.ts';
+import { BASE_FEE, DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE } from './fees.ts';
+import { CLOCK_TOLERANCE_SECONDS } from './guard/gasless.ts';
+import { missingMemoFault, type PaymentParts } from './guard/memo.ts';
+import { draftTransaction, preparedDraft, type TransactionDraft } from './message/draft.ts';
 import { consentedLumens, lumensOutflow, totalLumensOutflow } from './message/outflow.ts';
-import { hashOf } from './message/transaction.ts';
-import { accountOf, boundsOf, isSoroban, readEnvelope } from './message/transaction-envelope.ts';
+import { transactionHash } from './message/transaction.ts';
+import { accountOfMuxed, isSoroban, readEnvelope, timeBoundsOf } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
-import { type LatestLedger, type LedgerAccount, latestLedger, lookUp, payerAt, usualFee } from './provider.ts';
-import { type FeeBumpRequest, readFields, readRequest, type StellarFields, type StellarRequest } from './schema.ts';
+import { getPayer, getTransaction, type LatestLedger, type LedgerAccount, latestLedger, usualFee } from './provider.ts';
+import {
+  type FeeBumpRequest,
+  readChainFields,
+  readStoredRequest,
+  type StellarFields,
+  type StellarRequest,
+} from './schema.ts';
 
 const TOO_LATE = 'Its valid_until passed on the chain before it was in a ledger';
 
 /** Decides fee and time of a transaction, and whether the account can pay it. */
-export async function prepare(
+export async function prepareTransaction(
   rpc: RpcClient,
   transaction: Transaction,
-  account: Account,
-  lane: LaneFigures,
-): Promise<Preparation> {
-  const request = readRequest(transaction.request);
+  account: RelayerAccount,
+  lane: LaneCommitments,
+): Promise<TransactionPreparation> {
+  const request = readStoredRequest(transaction.request);
   if ('swap' in request) throw new TypeError('what a swap does is decided elsewhere');
   const { minBalance } = readPolicy(account.policies);
-  const context = { latest: await newestLedger(rpc), transaction, account, committed: lane.committed, minBalance };
+  const context = {
+    latest: await medianLatestLedger(rpc),
+    transaction,
+    account,
+    committed: lane.committed,
+    minBalance,
+  };
   return 'inner' in request
     ? prepareFeeBump(rpc, request, context)
-    : prepareDraft(rpc, draftOf(request, account.address), context);
+    : prepareDraft(rpc, draftTransaction(request, account.address), context);
 }
 
 /**
@@ -42,8 +54,8 @@ export async function prepare(
 async function withSecondOpinion(
   rpc: RpcClient,
   context: DraftContext,
-  prepareOn: (context: NodeContext) => Promise<Preparation>,
-): Promise<Preparation> {
+  prepareOn: (context: NodeContext) => Promise<TransactionPreparation>,
+): Promise<TransactionPreparation> {
   const decided = await rpc.onOne((read) => prepareOn({ read, ...context }));
   return confirmRefusal(decided, rpc, async (read) => {
     const own = await latestLedger(read);
@@ -59,19 +71,19 @@ async function withSecondOpinion(
  * The newest ledger and the base reserve, by the middle of what the endpoints tell. No endpoint alone decides them: a
  * transaction that is valid for too long holds up the account.
  */
-export async function newestLedger(rpc: RpcClient): Promise<LatestLedger> {
+export async function medianLatestLedger(rpc: RpcClient): Promise<LatestLedger> {
   const answers = rpc.endpointCount < 2 ? [] : await answersInTime(rpc.onAll(latestLedger));
-  const middle = middleBy(answers, 'lower', ({ closedAt }) => BigInt(closedAt));
+  const middle = medianBy(answers, 'lower', ({ closedAt }) => BigInt(closedAt));
   if (middle === undefined) return rpc.onOne(latestLedger);
   const reserves = answers.map(({ baseReserve }) => baseReserve);
-  return { ...middle, baseReserve: middleOf(reserves, 'lower') ?? middle.baseReserve };
+  return { ...middle, baseReserve: medianOf(reserves, 'lower') ?? middle.baseReserve };
 }
 
 /** What preparing a transaction of the account needs. */
 interface DraftContext {
   latest: LatestLedger;
   transaction: Transaction;
-  account: Account;
+  account: RelayerAccount;
   committed: bigint;
   /** The balance that stays on the account, in stroops. */
   minBalance: bigint;
@@ -79,11 +91,15 @@ interface DraftContext {
 
 /** The same, with the node that is asked. */
 interface NodeContext extends DraftContext {
-  read: ReadOne;
+  read: ReadFromEndpoint;
 }
 
-/** {@link prepare} for a draft whose operations are known already, as those of a swap. */
-export async function prepareDraft(rpc: RpcClient, draft: Draft, context: DraftContext): Promise<Preparation> {
+/** {@link prepareTransaction} for a draft whose operations are known already, as those of a swap. */
+export async function prepareDraft(
+  rpc: RpcClient,
+  draft: TransactionDraft,
+  context: DraftContext,
+): Promise<TransactionPreparation> {
   const cap = feeCapOf(readPolicy(context.account.policies));
   // This check needs no endpoint, so no second endpoint has to confirm it.
   if (BASE_FEE * BigInt(draft.operations.length) > cap) {
@@ -93,10 +109,10 @@ export async function prepareDraft(rpc: RpcClient, draft: Draft, context: DraftC
 }
 
 function feeCapOf({ maxFee }: StellarPolicy): bigint {
-  return maxFee ?? USUAL_CAP;
+  return maxFee ?? DEFAULT_MAX_FEE_BID;
 }
 
-async function prepareOwn(draft: Draft, context: NodeContext): Promise<Preparation> {
+async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promise<TransactionPreparation> {
   const { read, latest, transaction, account } = context;
   const { policies } = account;
   const policy = readPolicy(policies);
@@ -117,7 +133,7 @@ async function prepareOwn(draft: Draft, context: NodeContext): Promise<Preparati
     return { kind: 'refused', reason: `Max fee exceeded: ${ceiling}, of which its resources take ${resources}` };
   }
   const most = policy.maxFee === null && cap + resources <= ceiling ? cap : ceiling - resources;
-  const wanted = bidFor(draft.operations.length, usual, most);
+  const wanted = feeBidFor(draft.operations.length, usual, most);
   const own = policy.maxFee !== null && draft.bid > most ? most : draft.bid;
   const fee = resources + (own > wanted ? own : wanted);
   const contract = needs === undefined ? {} : { contract: needs.fields };
@@ -130,7 +146,7 @@ async function prepareOwn(draft: Draft, context: NodeContext): Promise<Preparati
  * signing, however long the request has waited.
  */
 function endOf(
-  { maxTime, ledgers }: Draft,
+  { maxTime, ledgers }: TransactionDraft,
   latest: LatestLedger,
   { timeoutSeconds }: StellarPolicy,
   validUntil: number | null,
@@ -145,15 +161,20 @@ function endOf(
 /**
  * Why no ledger takes the transaction yet. Until then its sequence would hold up all other transactions of the account.
  */
-function startFault({ minTime, ledgers }: Draft, { closedAt, sequence }: LatestLedger): string | undefined {
+function startFault({ minTime, ledgers }: TransactionDraft, { closedAt, sequence }: LatestLedger): string | undefined {
   const now = BigInt(closedAt) / 1_000n;
-  if (minTime > now + CLOCKS_APART) return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
+  if (minTime > now + CLOCK_TOLERANCE_SECONDS)
+    return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
   const first = BigInt(ledgers?.minLedger ?? 0);
   return first > sequence + 1n ? `It is good from ledger ${first}, and the last is ${sequence}` : undefined;
 }
 
 /** Prepares a fee bump. The client has signed everything but the fee. */
-async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, context: DraftContext): Promise<Preparation> {
+async function prepareFeeBump(
+  rpc: RpcClient,
+  request: FeeBumpRequest,
+  context: DraftContext,
+): Promise<TransactionPreparation> {
   const { maxFee } = readPolicy(context.account.policies);
   // This check needs no endpoint either.
   if (maxFee !== null && amountOf(request.max_fee) > maxFee) {
@@ -162,18 +183,21 @@ async function prepareFeeBump(rpc: RpcClient, request: FeeBumpRequest, context: 
   return withSecondOpinion(rpc, context, (one) => feeBump(request, one));
 }
 
-async function feeBump({ inner, max_fee: bid, own }: FeeBumpRequest, context: NodeContext): Promise<Preparation> {
+async function feeBump(
+  { inner, max_fee: bid, own }: FeeBumpRequest,
+  context: NodeContext,
+): Promise<TransactionPreparation> {
   const { latest, transaction } = context;
   const fee = amountOf(bid);
   const { transaction: within } = readEnvelope(inner);
-  const { maxTime } = boundsOf(within);
-  const hash = hashOf(within, chainOfLane(transaction.lane)).toString('hex');
+  const { maxTime } = timeBoundsOf(within);
+  const hash = transactionHash(within, chainOfLane(transaction.lane)).toString('hex');
   const isLate = maxTime !== 0n && BigInt(latest.closedAt) > maxTime * 1_000n;
   // It may be in a ledger already, brought there by its client or before the database was put back.
-  if (isLate && (await lookUp(context.read, hash)).inclusion === null) {
+  if (isLate && (await getTransaction(context.read, hash)).inclusion === null) {
     return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   }
-  const source = accountOf(within.sourceAccount);
+  const source = accountOfMuxed(within.sourceAccount);
   const { seqNum: sequence } = within;
   const fields = { ...fieldsFor(context, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
   const taken = own === undefined ? 0n : totalLumensOutflow(within, own, fields.passphrase);
@@ -196,23 +220,23 @@ async function checkFunds(
   { read, account, latest, committed, minBalance }: NodeContext,
   fields: StellarFields,
   cost: bigint,
-  paying: Paying,
-): Promise<Preparation> {
+  paying: PaymentParts,
+): Promise<TransactionPreparation> {
   const { address } = account;
-  const { account: payer, memoRequiredBy } = await payerAt(read, address, paying);
-  if (memoRequiredBy !== undefined) return { kind: 'refused', reason: memoFault(memoRequiredBy) };
+  const { account: payer, memoRequiredBy } = await getPayer(read, address, paying);
+  if (memoRequiredBy !== undefined) return { kind: 'refused', reason: missingMemoFault(memoRequiredBy) };
   if (payer === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
-  const short = shortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });
+  const short = fundsShortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });
   return short === undefined ? { kind: 'ready', fields, cost } : parkedForFunds(short);
 }
 
 /**
  * {@link import('../chain-client.ts').ReadyPreparation.cost} of prepared fields; zero before a transaction is prepared.
  */
-export function costOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
-  const known = readFields(fields);
+export function preparedCostOf({ request, fields }: Pick<Transaction, 'request' | 'fields'>): bigint {
+  const known = readChainFields(fields);
   if (known === undefined) return 0n;
-  const parsed = readRequest(request);
+  const parsed = readStoredRequest(request);
   return amountOf(known.fee) + requestOutflow(parsed, known);
 }
 
@@ -223,7 +247,7 @@ function requestOutflow(parsed: StellarRequest, known: StellarFields): bigint {
 }
 
 /** The most that an own transaction takes from the account beside its fee. */
-function lumensOf(draft: Draft, { source, passphrase, contract }: StellarFields): bigint {
+function lumensOf(draft: TransactionDraft, { source, passphrase, contract }: StellarFields): bigint {
   const consents = contract?.consents.map((text) => xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64')) ?? [];
   return lumensOutflow(draft, source) + consentedLumens(consents, passphrase);
 }
@@ -244,7 +268,7 @@ interface Bill {
 }
 
 /** Why the account has too little; undefined where it has enough. Money that the ledger keeps back cannot be spent. */
-export function shortage({ account, committed, cost, minBalance, baseReserve }: Bill): string | undefined {
+export function fundsShortage({ account, committed, cost, minBalance, baseReserve }: Bill): string | undefined {
   const { balance, promised, reserves } = account;
   const kept = reserves * baseReserve + promised;
   const stays = kept > minBalance ? kept : minBalance;
@@ -253,6 +277,6 @@ export function shortage({ account, committed, cost, minBalance, baseReserve }: 
   return `Insufficient balance: Required: ${cost}, Available: ${balance}, Stays: ${stays}${underWay}`;
 }
 
-export function parkedForFunds(reason: string): Preparation {
+export function parkedForFunds(reason: string): TransactionPreparation {
   return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
 }

@@ -1,11 +1,11 @@
 import { Address, type Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { figureOrNothing } from '../advice.ts';
-import { onlyServing } from '../served-chain.ts';
-import { isSuccess } from './errors.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { askOptionalFigure } from '../advice.ts';
+import { onlyEndpointsServing } from '../served-chain.ts';
+import { isSuccessResult } from './errors.ts';
 import { BASE_FEE } from './fees.ts';
-import { asksForMemo, memoKeys, type Paying } from './guard/memo.ts';
+import { asksForMemo, memoRequiredKeys, type PaymentParts } from './guard/memo.ts';
 
 /**
  * How a node is asked which network it serves: by the passphrase, which every signature covers. Nodes take parameters
@@ -14,8 +14,8 @@ import { asksForMemo, memoKeys, type Paying } from './guard/memo.ts';
 export const PASSPHRASE = { method: 'getNetwork', params: null, served: passphrase } as const;
 
 /** The same endpoints. Only endpoints that serve this network are believed. */
-export function onlyOn(chain: string, rpc: RpcClient): RpcClient {
-  return onlyServing(rpc, { ...PASSPHRASE, chain });
+export function onlyOnChain(chain: string, rpc: RpcClient): RpcClient {
+  return onlyEndpointsServing(rpc, { ...PASSPHRASE, chain });
 }
 
 /** The newest ledger that a node knows. */
@@ -30,7 +30,7 @@ export interface LatestLedger {
 /** The base reserve where a node does not tell it. All networks have had this value for years. */
 const USUAL_RESERVE = 5_000_000n;
 
-export async function latestLedger(read: ReadOne): Promise<LatestLedger> {
+export async function latestLedger(read: ReadFromEndpoint): Promise<LatestLedger> {
   const reply = await read('getLatestLedger', null, (answer) => {
     const { sequence, closeTime, headerXdr } = object(answer);
     const moment = { sequence: integer(sequence), baseReserve: reserveIn(headerXdr) };
@@ -72,21 +72,21 @@ export interface LedgerAccount {
   usedIn: bigint | null;
   /** How many base reserves the ledger keeps back from the account's balance. */
   reserves: bigint;
-  authority: Authority;
+  authority: SigningAuthority;
 }
 
 /** Whose signatures count for an account, and what they have to weigh together. */
-export interface Authority {
+export interface SigningAuthority {
   signers: readonly { key: xdr.SignerKey; weight: number }[];
   thresholds: { low: number; medium: number; high: number };
 }
 
 /** Null where there is no such account. */
-export async function accountAt(
-  read: ReadOne,
+export async function getAccount(
+  read: ReadFromEndpoint,
   address: string,
 ): Promise<{ ledger: bigint; account: LedgerAccount | null }> {
-  const { ledger, accounts } = await accountsAt(read, [address]);
+  const { ledger, accounts } = await getAccounts(read, [address]);
   return { ledger, account: accounts.get(address) ?? null };
 }
 
@@ -94,13 +94,13 @@ export async function accountAt(
  * The account that pays, and a receiver that asks for a memo which the transaction does not have (SEP-29), with one
  * question.
  */
-export function payerAt(
-  read: ReadOne,
+export function getPayer(
+  read: ReadFromEndpoint,
   address: string,
-  paying: Paying,
+  paying: PaymentParts,
 ): Promise<{ account: LedgerAccount | null; memoRequiredBy: string | undefined }> {
   const key = accountKey(address);
-  const receivers = memoKeys(paying, address);
+  const receivers = memoRequiredKeys(paying, address);
   return read('getLedgerEntries', { keys: [key, ...receivers.keys()] }, (answer) => {
     const found = entriesIn(answer, [key, ...receivers.keys()], (data) => data);
     const account = found.get(key);
@@ -118,8 +118,8 @@ function accountKey(address: string): string {
 }
 
 /** The accounts that exist. Nodes look up 200 entries at once, and no transaction names more accounts. */
-export function accountsAt(
-  read: ReadOne,
+export function getAccounts(
+  read: ReadFromEndpoint,
   addresses: readonly string[],
 ): Promise<{ ledger: bigint; accounts: Map<string, LedgerAccount> }> {
   const keys = addresses.map(accountKey);
@@ -173,7 +173,7 @@ function accountIn(data: xdr.LedgerEntryData): LedgerAccount {
 /**
  * How much of an asset an account can give away, in its smallest unit; null where the account has no trust line for it.
  */
-export function spendableOf(read: ReadOne, address: string, asset: Asset): Promise<bigint | null> {
+export function getSpendableBalance(read: ReadFromEndpoint, address: string, asset: Asset): Promise<bigint | null> {
   const accountId = Keypair.fromPublicKey(address).xdrAccountId();
   const line = new xdr.LedgerKeyTrustLine({ accountId, asset: asset.toTrustLineXdrObject() });
   const key = xdr.LedgerKey.trustline(line).toXdr('base64');
@@ -194,7 +194,7 @@ function spendableIn(data: xdr.LedgerEntryData): bigint {
 /**
  * A contract as a ledger left it: which code runs there, and what the contract stores; null where there is no contract.
  */
-export function contractAt(read: ReadOne, address: string): Promise<xdr.ScContractInstance | null> {
+export function getContract(read: ReadFromEndpoint, address: string): Promise<xdr.ScContractInstance | null> {
   const data = new xdr.LedgerKeyContractData({
     contract: new Address(address).toScAddress(),
     key: xdr.ScVal.scvLedgerKeyContractInstance(),
@@ -215,8 +215,8 @@ function instanceIn(data: xdr.LedgerEntryData): xdr.ScContractInstance {
  * The most that nine of ten recent operations paid for their place in a ledger, in stroops; the base fee where a node
  * does not tell. Operations of contracts have places of their own.
  */
-export async function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
-  const reply = await figureOrNothing(read, {
+export async function usualFee(read: ReadFromEndpoint, kind: 'inclusionFee' | 'sorobanInclusionFee'): Promise<bigint> {
+  const reply = await askOptionalFigure(read, {
     method: 'getFeeStats',
     params: null,
     parse: (answer) => integer(object(object(answer)[kind])['p90']),
@@ -226,7 +226,7 @@ export async function usualFee(read: ReadOne, kind: 'inclusionFee' | 'sorobanInc
 }
 
 /** What a node tells of a transaction that is in a ledger. The base64 texts may be of a newer protocol. */
-export interface Inclusion {
+export interface LedgerInclusion {
   ledger: bigint;
   succeeded: boolean;
   result: string | undefined;
@@ -239,16 +239,16 @@ export interface Inclusion {
 }
 
 /** What a node knows of one transaction. */
-export interface Lookup {
+export interface TransactionLookup {
   /** The newest and the oldest ledger of the node's history. */
   latest: bigint;
   oldest: bigint;
   /** When the newest ledger closed, in Unix seconds. */
   closedAt: bigint;
-  inclusion: Inclusion | null;
+  inclusion: LedgerInclusion | null;
 }
 
-export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
+export function getTransaction(read: ReadFromEndpoint, hash: string): Promise<TransactionLookup> {
   return read('getTransaction', { hash }, (answer) => {
     const reply = object(answer);
     return {
@@ -260,13 +260,13 @@ export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
   });
 }
 
-function inclusionIn(reply: JsonObject): Inclusion | null {
+function inclusionIn(reply: JsonObject): LedgerInclusion | null {
   const { status, ledger, diagnosticEventsXdr: events } = reply;
   if (status === 'NOT_FOUND') return null;
   if (status !== 'SUCCESS' && status !== 'FAILED') throw new TypeError('not a status');
   // The transaction counts as landed even where a newer protocol makes the rest unreadable.
   const texts = Array.isArray(events) ? events.filter((event) => typeof event === 'string') : [];
-  const inclusion: Inclusion = {
+  const inclusion: LedgerInclusion = {
     ledger: integer(ledger),
     succeeded: status === 'SUCCESS',
     result: textIn(reply['resultXdr']),
@@ -274,12 +274,13 @@ function inclusionIn(reply: JsonObject): Inclusion | null {
     meta: textIn(reply['resultMetaXdr']),
     events: texts,
   };
-  if (isSuccess(inclusion.result) === !inclusion.succeeded) throw new TypeError('a status that the result contradicts');
+  if (isSuccessResult(inclusion.result) === !inclusion.succeeded)
+    throw new TypeError('a status that the result contradicts');
   return inclusion;
 }
 
 /** When a ledger closed, in milliseconds since the epoch. */
-export function closeTimeOf(read: ReadOne, ledger: bigint): Promise<number> {
+export function closeTimeOf(read: ReadFromEndpoint, ledger: bigint): Promise<number> {
   const params = { startLedger: Number(ledger), pagination: { limit: 1 } };
   return read('getLedgers', params, (answer) => {
     const [first] = array(object(answer)['ledgers']);
@@ -297,7 +298,7 @@ export interface ListedTransactions {
 }
 
 export function transactionsFrom(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   page: { limit: number } & ({ ledger: bigint } | { cursor: string }),
 ): Promise<ListedTransactions> {
   const { limit } = page;

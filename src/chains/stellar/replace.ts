@@ -2,14 +2,14 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
-import type { AttemptPreparation, LaneFigures, NewAttempt, ObservedEntry } from '../chain-client.ts';
+import type { LaneCommitments, ObservedTransaction, ReplacementPreparation, ReplacementSpec } from '../chain-client.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { bidFor, MAX_FEE, resourcesOf, USUAL_CAP } from './fees.ts';
+import { DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE, preparedResourceFee } from './fees.ts';
 import { preparedDraft } from './message/draft.ts';
 import { isSoroban } from './message/transaction-envelope.ts';
-import { costOf, prepare, shortage } from './prepare.ts';
-import { accountAt, latestLedger, usualFee } from './provider.ts';
-import { readFields, readRequest, type StellarFields } from './schema.ts';
+import { fundsShortage, preparedCostOf, prepareTransaction } from './prepare.ts';
+import { getAccount, latestLedger, usualFee } from './provider.ts';
+import { readChainFields, readStoredRequest, type StellarFields } from './schema.ts';
 
 /** A request that takes a sequence and does nothing else: it bumps the account to where it is already (CAP-1). */
 export const NOOP_REQUEST: JsonObject = { operations: [{ type: 'bump_sequence', bump_to: 0 }] };
@@ -20,11 +20,14 @@ export const NOOP_REQUEST: JsonObject = { operations: [{ type: 'bump_sequence', 
  * transaction is dead with the next ledger, so nothing is spent on it. Only the client can change what the client
  * signed.
  */
-export function canReplace({ transaction, attempts, account }: ObservedEntry, purpose: NewAttempt['purpose']): boolean {
+export function canReplace(
+  { transaction, attempts, account }: ObservedTransaction,
+  purpose: ReplacementSpec['purpose'],
+): boolean {
   if (transaction.anchorKind !== 'sequence' || purpose === 'replace') return false;
   if (purpose === 'noop') return transaction.noopEnd !== 'expired';
   // The user who pays for the call pays no more than before.
-  if ('forward' in readRequest(transaction.request)) return false;
+  if ('forward' in readStoredRequest(transaction.request)) return false;
   const known = knownOf(attempts.at(-1));
   return known !== undefined && amountOf(known.fee) < mostOf(known, readPolicy(account.policies).maxFee);
 }
@@ -35,53 +38,57 @@ export function canReplace({ transaction, attempts, account }: ObservedEntry, pu
  */
 export async function prepareReplacement(
   rpc: RpcClient,
-  entry: ObservedEntry,
-  { purpose }: NewAttempt,
-  lane: LaneFigures,
-): Promise<AttemptPreparation> {
-  const others = lane.committed - entry.attempts.map(costOf).reduce(larger, 0n);
+  entry: ObservedTransaction,
+  { purpose }: ReplacementSpec,
+  lane: LaneCommitments,
+): Promise<ReplacementPreparation> {
+  const others = lane.committed - entry.attempts.map(preparedCostOf).reduce(larger, 0n);
   const committed = others > 0n ? others : 0n;
   return purpose === 'noop' ? prepareNoop(rpc, entry, committed) : prepareBump(rpc, entry, committed);
 }
 
-async function prepareNoop(rpc: RpcClient, entry: ObservedEntry, committed: bigint): Promise<AttemptPreparation> {
+async function prepareNoop(
+  rpc: RpcClient,
+  entry: ObservedTransaction,
+  committed: bigint,
+): Promise<ReplacementPreparation> {
   const transaction = { ...entry.transaction, request: NOOP_REQUEST, validUntil: null };
-  const prepared = await prepare(rpc, transaction, entry.account, { committed });
+  const prepared = await prepareTransaction(rpc, transaction, entry.account, { committed });
   if (prepared.kind === 'first') throw new TypeError('nothing has to be done before nothing');
   return prepared.kind === 'ready' ? { ...prepared, request: NOOP_REQUEST } : prepared;
 }
 
 async function prepareBump(
   rpc: RpcClient,
-  { attempts, account }: ObservedEntry,
+  { attempts, account }: ObservedTransaction,
   committed: bigint,
-): Promise<AttemptPreparation> {
+): Promise<ReplacementPreparation> {
   const latest = attempts.at(-1);
   const known = knownOf(latest);
   if (latest === undefined || known === undefined) throw new TypeError('a signed attempt was prepared');
   const { request } = latest;
-  const parsed = readRequest(request);
+  const parsed = readStoredRequest(request);
   if ('inner' in parsed) throw new TypeError('what a client has signed has no other price');
   const draft = preparedDraft(parsed, known);
   const { maxFee, minBalance: kept } = readPolicy(account.policies);
   const minBalance = 'swap' in parsed ? 0n : kept;
-  const resources = resourcesOf(known);
+  const resources = preparedResourceFee(known);
   const most = mostOf(known, maxFee);
   const before = amountOf(known.fee) - resources;
   return rpc.onOne(async (read) => {
     const [usual, { account: payer }, { baseReserve }] = await Promise.all([
       usualFee(read, isSoroban(draft) ? 'sorobanInclusionFee' : 'inclusionFee'),
-      accountAt(read, account.address),
+      getAccount(read, account.address),
       latestLedger(read),
     ]);
-    const bid = resources + larger(2n * before, bidFor(draft.operations.length, usual, most));
+    const bid = resources + larger(2n * before, feeBidFor(draft.operations.length, usual, most));
     const fee = bid < most ? bid : most;
     if (fee <= amountOf(known.fee)) return { kind: 'parked', cause: 'price', reason: `Max fee exceeded: ${most}` };
     const fields: StellarFields = { ...known, fee: jsonAmount(fee) };
-    const cost = costOf({ request, fields });
+    const cost = preparedCostOf({ request, fields });
     if (payer === null)
       return { kind: 'parked', cause: 'balance', reason: `Account ${account.address} does not exist` };
-    const short = shortage({ account: payer, committed, cost, minBalance, baseReserve });
+    const short = fundsShortage({ account: payer, committed, cost, minBalance, baseReserve });
     if (short !== undefined) return { kind: 'parked', cause: 'balance', reason: short };
     return { kind: 'ready', fields, cost, request };
   });
@@ -90,18 +97,18 @@ async function prepareBump(
 /** How many ledgers a node keeps a transaction (stellar-core, `TRANSACTION_QUEUE_TIMEOUT_LEDGERS`), and two more. */
 const LEDGERS_OF_PATIENCE = 6;
 
-export function patienceMs(blockTimeMs: number): number {
+export function replacementDelayMs(blockTimeMs: number): number {
   return LEDGERS_OF_PATIENCE * blockTimeMs;
 }
 
 /** The fields of an attempt. The sequence is set anew when the next attempt is signed. */
 function knownOf(attempt: Attempt | undefined): StellarFields | undefined {
-  return attempt === undefined ? undefined : readFields(attempt.fields);
+  return attempt === undefined ? undefined : readChainFields(attempt.fields);
 }
 
 /** The most that may be bid for a transaction, in stroops. For a swap that is less than it brings. */
 function mostOf(fields: StellarFields, maxFee: bigint | null): bigint {
-  const usual = USUAL_CAP + resourcesOf(fields);
+  const usual = DEFAULT_MAX_FEE_BID + preparedResourceFee(fields);
   const most = maxFee ?? (usual < MAX_FEE ? usual : MAX_FEE);
   const brought = fields.swap === undefined ? most : amountOf(fields.swap.least) - 1n;
   return brought < most ? brought : most;

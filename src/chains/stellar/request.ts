@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
-import { strictForm } from '../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../chain-client.ts';
-import { readForm, readValidUntil, validUntilPast } from '../request-form.ts';
+import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
+import { parseRequestForm, readValidUntil, validUntilPastError } from '../request-form.ts';
 import { readPolicy } from './configuration/policy.ts';
-import { BASE_FEE, MAX_FEE, USUAL_CAP } from './fees.ts';
-import { parseEnvelope, parseUnsigned, xdrFault } from './form/envelope.ts';
+import { BASE_FEE, DEFAULT_MAX_FEE_BID, MAX_FEE } from './fees.ts';
+import { parseEnvelope, parseUnsignedEnvelope, xdrFault } from './form/envelope.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
-import { isOfContract, memoSchema, operationsSchema } from './form/operation.ts';
+import { isContractOperation, memoSchema, operationsSchema } from './form/operation.ts';
 import { ownFundsFault } from './guard/accounts.ts';
-import { draftOf } from './message/draft.ts';
-import { accountNamed } from './message/transaction-envelope.ts';
+import { draftTransaction } from './message/draft.ts';
+import { accountOfAddress } from './message/transaction-envelope.ts';
 import type { StellarRequest } from './schema.ts';
 
 const NO_FEE = 'max_fee must be greater than 0 for signed XDR';
 
 /** The form of a send request. */
-export const requestSchema = strictForm({
+export const sendRequestSchema = strictObjectSchema({
   network: z.string().meta({ description: 'Ignored: the relayer’s own network is used' }),
   source_account: z.string().nullish().meta({
     description: 'Expected source account (G… or M…); any other is refused',
@@ -40,14 +40,16 @@ export const requestSchema = strictForm({
     .min(1, NO_FEE)
     .max(Number(MAX_FEE))
     .nullish()
-    .meta({ description: `Bid of the fee bump, in stroops. Default: ${USUAL_CAP}, or the policy’s max_fee if lower` }),
+    .meta({
+      description: `Bid of the fee bump, in stroops. Default: ${DEFAULT_MAX_FEE_BID}, or the policy’s max_fee if lower`,
+    }),
   signed_auth_entry: z.string().nullish().meta({
     description:
       'SorobanAuthorizationEntry in base64, signed by the user; `transaction_xdr` is the call that was built with it',
   }),
 });
 
-export type SendForm = z.output<typeof requestSchema>;
+export type SendForm = z.output<typeof sendRequestSchema>;
 
 /** In the reference's words. */
 const NOT_SPONSORED =
@@ -59,13 +61,13 @@ const NO_MEMO = 'Soroban operations cannot have a memo (except MemoNone)';
  * Checks a send request.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  const form = readForm(requestSchema, body);
+export function parseSendRequest(body: unknown, account: RelayerAccount, now: Timestamp): ParsedRequest {
+  const form = parseRequestForm(sendRequestSchema, body);
   const validUntil = form.valid_until == null ? null : endOf(form.valid_until, now);
   return { ...parsedBy(form, account, now, validUntil) };
 }
 
-type Parse = (form: SendForm, account: Account, now: Timestamp, validUntil: Timestamp | null) => ParsedRequest;
+type Parse = (form: SendForm, account: RelayerAccount, now: Timestamp, validUntil: Timestamp | null) => ParsedRequest;
 
 /** Finds the form of the request and parses it. Checks in the reference's order of faults. */
 const parsedBy: Parse = (form, account, now, validUntil) => {
@@ -94,20 +96,20 @@ const parsedBy: Parse = (form, account, now, validUntil) => {
   if (consent != null) return parseForward({ ...asked, consent }, account, now);
   return isFeeBump === true
     ? parseFeeBump({ ...asked, maxFee: form.max_fee == null ? null : BigInt(form.max_fee) }, account, now)
-    : parseUnsigned(asked, account, now);
+    : parseUnsignedEnvelope(asked, account, now);
 };
 
 const parseOperations: Parse = ({ operations, memo, source_account: source }, account, _now, validUntil) => {
-  if (source != null && accountNamed(source) !== account.address) {
+  if (source != null && accountOfAddress(source) !== account.address) {
     throw invalidRequest(`source_account ${source} is not the relayer's account ${account.address}`);
   }
   const { feePayer, maxFee, isSpendable } = readPolicy(account.policies);
   if (feePayer === 'user') throw invalidRequest(NOT_SPONSORED);
   const asked = operations ?? [];
-  const { source: sourceAccount, operations: composed } = draftOf({ operations: asked }, account.address);
+  const { source: sourceAccount, operations: composed } = draftTransaction({ operations: asked }, account.address);
   const spends = isSpendable ? undefined : ownFundsFault({ sourceAccount, operations: composed }, account.address);
   if (spends !== undefined) throw invalidRequest(spends);
-  if (asked.some(isOfContract) && memo != null && memo.type !== 'none') throw invalidRequest(NO_MEMO);
+  if (asked.some(isContractOperation) && memo != null && memo.type !== 'none') throw invalidRequest(NO_MEMO);
   if (maxFee !== null && BASE_FEE * BigInt(asked.length) > maxFee) throw invalidRequest(`Max fee exceeded: ${maxFee}`);
   const request: StellarRequest = { operations: asked, ...(memo == null ? {} : { memo }) };
   return {
@@ -124,6 +126,6 @@ function endOf(text: string, now: Timestamp): Timestamp | null {
   if (!/^\d{1,12}$/.test(text)) return readValidUntil(text, now);
   const at = Number(text) * 1_000;
   if (at === 0) return null;
-  if (at <= now) throw validUntilPast(at, now);
+  if (at <= now) throw validUntilPastError(at, now);
   return at;
 }

@@ -7,7 +7,7 @@ const READS: ReadonlySet<string> = new Set(
   getVersionInfo simulateTransaction`.split(/\s+/),
 );
 
-export function isRead(method: string): boolean {
+export function isReadMethod(method: string): boolean {
   return READS.has(method);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import { type JsonObject, oncePerObject } from '../../domain/json/json.ts';
+import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
 import { memoSchema, paymentSchema } from './form/operation.ts';
@@ -57,7 +57,9 @@ export type SwapRequest = z.output<typeof swapSchema>;
 export type OwnRequest = Exclude<StellarRequest, FeeBumpRequest | SwapRequest>;
 
 /** Reads a request back from the store. */
-export const readRequest = oncePerObject((request: JsonObject): StellarRequest => requestSchema.parse(request));
+export const readStoredRequest = memoizePerObject(
+  (request: JsonObject): StellarRequest => requestSchema.parse(request),
+);
 
 const receiptSchema = z.strictObject({
   ledger: amount,
@@ -133,6 +135,6 @@ export function sequenceUsed({ source, inner }: StellarFields, anchor: Anchor): 
 }
 
 /** Undefined before a transaction is prepared. */
-export const readFields = oncePerObject((fields: JsonObject): StellarFields | undefined =>
+export const readChainFields = memoizePerObject((fields: JsonObject): StellarFields | undefined =>
   fields['max_time'] === undefined ? undefined : fieldsSchema.parse(fields),
 );

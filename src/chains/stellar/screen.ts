@@ -1,14 +1,14 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
-import type { Account } from '../chain-client.ts';
+import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { RelayerAccount } from '../chain-client.ts';
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
-import { timeFault } from './guard/gasless.ts';
-import { memoFault, memoKeys, type Paying } from './guard/memo.ts';
-import { lackingSignature, otherSources, unsignedFault } from './guard/signatures.ts';
-import { assertUnheld } from './guard/tokens.ts';
-import { type Draft, draftOf } from './message/draft.ts';
-import { accountOf, type Envelope, readEnvelope } from './message/transaction-envelope.ts';
-import { accountsAt, type LedgerAccount, latestLedger, payerAt } from './provider.ts';
+import { timeBoundsFault } from './guard/gasless.ts';
+import { memoRequiredKeys, missingMemoFault, type PaymentParts } from './guard/memo.ts';
+import { otherSources, relayerWeightFault, signatureWeightFault } from './guard/signatures.ts';
+import { assertTrustLines } from './guard/tokens.ts';
+import { draftTransaction, type TransactionDraft } from './message/draft.ts';
+import { accountOfMuxed, type Envelope, readEnvelope } from './message/transaction-envelope.ts';
+import { getAccounts, getPayer, type LedgerAccount, latestLedger } from './provider.ts';
 import type { FeeBumpRequest, StellarRequest } from './schema.ts';
 import { assertForwardPaid, type ForwardMarket } from './sponsor/forward-price.ts';
 import { assertPaid } from './sponsor/payment.ts';
@@ -24,22 +24,26 @@ export interface ScreenParts {
  * Checks what only the network can tell of a request, before it is accepted.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
-export async function screen(request: StellarRequest, account: Account, parts: ScreenParts): Promise<void> {
+export async function screenRequest(
+  request: StellarRequest,
+  account: RelayerAccount,
+  parts: ScreenParts,
+): Promise<void> {
   const { rpc, passphrase, marketOn } = parts;
   if ('forward' in request) {
     const market = marketOn(await passphrase());
     return rpc.onOne((read) => assertForwardPaid(read, request, account, market));
   }
   if ('inner' in request) return screenFeeBump(request, account, parts);
-  if ('transaction' in request) await rpc.onOne((read) => assertUnheld(read, request, account));
+  if ('transaction' in request) await rpc.onOne((read) => assertTrustLines(read, request, account));
   if ('swap' in request) return;
-  const draft = draftOf(request, account.address);
+  const draft = draftTransaction(request, account.address);
   await unlessSilent(rpc.onOne((read) => assertSignedAlone(read, draft, account.address)));
 }
 
 async function screenFeeBump(
   request: FeeBumpRequest,
-  account: Account,
+  account: RelayerAccount,
   { rpc, passphrase, marketOn }: ScreenParts,
 ): Promise<void> {
   const policy = readPolicy(account.policies);
@@ -68,20 +72,20 @@ async function unlessSilent(checked: Promise<void>): Promise<void> {
  * Checks what shows at once of a transaction that only the relayer signs.
  * @throws AppError `INVALID_REQUEST`
  */
-async function assertSignedAlone(read: ReadOne, draft: Draft, address: string): Promise<void> {
+async function assertSignedAlone(read: ReadFromEndpoint, draft: TransactionDraft, address: string): Promise<void> {
   await assertMemo(read, draft, address);
   const others = otherSources(draft, address);
   if (others.length === 0) return;
-  const { accounts } = await accountsAt(read, others);
-  const fault = unsignedFault(draft, address, authoritiesOf(accounts));
+  const { accounts } = await getAccounts(read, others);
+  const fault = relayerWeightFault(draft, address, authoritiesOf(accounts));
   if (fault !== undefined) throw invalidRequest(fault);
 }
 
 /** @throws AppError `INVALID_REQUEST` where a receiver asks for a memo that the transaction does not have (SEP-29) */
-async function assertMemo(read: ReadOne, paying: Paying, address: string): Promise<void> {
-  if (memoKeys(paying, address).size === 0) return;
-  const { memoRequiredBy } = await payerAt(read, address, paying);
-  if (memoRequiredBy !== undefined) throw invalidRequest(memoFault(memoRequiredBy));
+async function assertMemo(read: ReadFromEndpoint, paying: PaymentParts, address: string): Promise<void> {
+  if (memoRequiredKeys(paying, address).size === 0) return;
+  const { memoRequiredBy } = await getPayer(read, address, paying);
+  if (memoRequiredBy !== undefined) throw invalidRequest(missingMemoFault(memoRequiredBy));
 }
 
 /** How far ahead of its account's next sequence a user's transaction may be. It cannot land before those below it. */
@@ -93,30 +97,30 @@ const MAX_AHEAD = 4n;
  * @throws AppError `INVALID_REQUEST`
  */
 export async function assertTimely(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { inner }: FeeBumpRequest,
   passphrase: string,
   { feePayer, timeoutSeconds, longestSeconds }: StellarPolicy,
 ): Promise<void> {
   const envelope = readEnvelope(inner);
   const { sourceAccount, seqNum } = envelope.transaction;
-  const source = accountOf(sourceAccount);
-  const [latest, { accounts }] = await Promise.all([latestLedger(read), accountsAt(read, accountsOf(envelope))]);
+  const source = accountOfMuxed(sourceAccount);
+  const [latest, { accounts }] = await Promise.all([latestLedger(read), getAccounts(read, accountsOf(envelope))]);
   const isUsers = feePayer === 'user';
-  const late = timeFault(envelope.transaction, latest, isUsers ? timeoutSeconds : longestSeconds);
+  const late = timeBoundsFault(envelope.transaction, latest, isUsers ? timeoutSeconds : longestSeconds);
   if (late !== undefined) throw invalidRequest(late);
   const used = accounts.get(source)?.sequence;
   if (isUsers && used !== undefined && (seqNum <= used || seqNum > used + 1n + MAX_AHEAD)) {
     throw invalidRequest(`Its sequence ${seqNum} is not the next of ${source}, ${used + 1n}`);
   }
-  const lacking = lackingSignature(envelope, passphrase, authoritiesOf(accounts));
+  const lacking = signatureWeightFault(envelope, passphrase, authoritiesOf(accounts));
   if (lacking !== undefined) throw invalidRequest(lacking);
 }
 
 /** The accounts in whose names a transaction acts. */
 function accountsOf({ transaction: { sourceAccount, operations } }: Envelope): string[] {
   const named = operations.flatMap((one) => one.sourceAccount ?? []);
-  return [...new Set([sourceAccount, ...named].map(accountOf))];
+  return [...new Set([sourceAccount, ...named].map(accountOfMuxed))];
 }
 
 function authoritiesOf(accounts: ReadonlyMap<string, LedgerAccount>): Map<string, LedgerAccount['authority']> {

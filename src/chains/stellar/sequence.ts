@@ -1,6 +1,6 @@
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { answersInTime, middleOf } from '../quorum.ts';
-import { accountAt } from './provider.ts';
+import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { answersInTime, medianOf } from '../quorum.ts';
+import { getAccount } from './provider.ts';
 
 /**
  * The sequence that the account's next transaction needs. Nodes do not count transactions that wait at them. All
@@ -13,11 +13,11 @@ export async function nextSequence(rpc: RpcClient, address: string, least: bigin
   const reply = await rpc.onOne((read) => nextBy(read, address));
   if (rpc.endpointCount < 2 || least === undefined || (least !== null && reply >= least)) return reply;
   const all = await answersInTime(rpc.onAll((read) => nextBy(read, address)));
-  return middleOf(all, 'higher') ?? reply;
+  return medianOf(all, 'higher') ?? reply;
 }
 
-async function nextBy(read: ReadOne, address: string): Promise<bigint> {
-  const { account } = await accountAt(read, address);
+async function nextBy(read: ReadFromEndpoint, address: string): Promise<bigint> {
+  const { account } = await getAccount(read, address);
   // The node may be behind, and another node may know the account.
   if (account === null) throw new EndpointUnfit(`account ${address} does not exist`, { pauseMs: 0 });
   return account.sequence + 1n;

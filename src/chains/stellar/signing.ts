@@ -6,11 +6,18 @@ import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { SignedBytes } from '../chain-client.ts';
-import { addressOf } from './address.ts';
+import { addressOfPublicKey } from './address.ts';
 import { preparedDraft } from './message/draft.ts';
-import { type ContractTerms, decorated, envelopeOf, feeBumpOf, hashOf, transactionOf } from './message/transaction.ts';
+import {
+  buildFeeBump,
+  buildTransaction,
+  type ContractTerms,
+  decorateSignature,
+  encodeEnvelope,
+  transactionHash,
+} from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
-import { readFields, readRequest, type StellarFields } from './schema.ts';
+import { readChainFields, readStoredRequest, type StellarFields } from './schema.ts';
 
 /**
  * Signs a prepared transaction: an own one under a sequence of its source, or a fee bump around a client's.
@@ -22,13 +29,13 @@ export async function signTransaction(
   anchor: Anchor,
   signer: Signer,
 ): Promise<SignedBytes> {
-  const fields = readFields(prepared);
+  const fields = readChainFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
   const message = messageOf(request, fields, anchor);
-  const { hash, signature } = await signed(message, fields, signer);
+  const { hash, signature } = await signEnvelope(message, fields, signer);
   const numbered = anchor.kind === 'sequence' ? { sequence: jsonAmount(anchor.sequence) } : {};
   return {
-    raw: envelopeOf(message, [signature]),
+    raw: encodeEnvelope(message, [signature]),
     hash: hash.toString('hex'),
     fields: { ...fields, ...numbered } satisfies StellarFields,
   };
@@ -39,12 +46,12 @@ function messageOf(
   fields: StellarFields,
   anchor: Anchor,
 ): xdr.Transaction | xdr.FeeBumpTransaction {
-  const parsed = readRequest(request);
+  const parsed = readStoredRequest(request);
   const { source, fee, max_time: maxTime } = fields;
-  if ('inner' in parsed) return feeBumpOf(readEnvelope(parsed.inner), source, amountOf(fee));
+  if ('inner' in parsed) return buildFeeBump(readEnvelope(parsed.inner), source, amountOf(fee));
   if (anchor.kind !== 'sequence') throw new TypeError(`its own transactions have a sequence, not ${anchor.kind}`);
   const terms = { fee: amountOf(fee), sequence: anchor.sequence, maxTime: amountOf(maxTime) };
-  return transactionOf(preparedDraft(parsed, fields), { ...terms, contract: contractOf(fields) });
+  return buildTransaction(preparedDraft(parsed, fields), { ...terms, contract: contractOf(fields) });
 }
 
 function contractOf({ contract }: StellarFields): ContractTerms | undefined {
@@ -58,16 +65,16 @@ function contractOf({ contract }: StellarFields): ContractTerms | undefined {
 }
 
 /** A transaction's hash, and the signature of an account by its signer. */
-export async function signed(
+export async function signEnvelope(
   transaction: xdr.Transaction | xdr.FeeBumpTransaction,
   { source, passphrase }: { source: string; passphrase: string },
   signer: Signer,
 ): Promise<{ hash: Buffer; signature: xdr.DecoratedSignature }> {
   const publicKey = await signer.publicKey('ed25519');
-  const address = addressOf(publicKey);
+  const address = addressOfPublicKey(publicKey);
   if (address !== source) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${source}` });
   }
-  const hash = hashOf(transaction, passphrase);
-  return { hash, signature: decorated(publicKey, await signer.sign('ed25519', hash)) };
+  const hash = transactionHash(transaction, passphrase);
+  return { hash, signature: decorateSignature(publicKey, await signer.sign('ed25519', hash)) };
 }

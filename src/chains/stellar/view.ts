@@ -4,11 +4,11 @@ import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { accountOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import { readFields, type StellarReceipt } from './schema.ts';
+import { readChainFields, type StellarReceipt } from './schema.ts';
 
 /** A transaction as answers and webhooks show it. Zero stands for what is not known yet, as in the reference. */
 export function transactionView(transaction: Transaction): WireObject {
-  const fields = readFields(transaction.fields);
+  const fields = readChainFields(transaction.fields);
   const receipt = receiptOf(transaction);
   return {
     id: transaction.id,
@@ -28,7 +28,7 @@ export function transactionView(transaction: Transaction): WireObject {
 
 /** An attempt's sequence, how long the attempt stays valid, and what it bids. */
 export function attemptView({ fields }: Attempt): WireObject {
-  const known = readFields(fields);
+  const known = readChainFields(fields);
   if (known === undefined) return {};
   return {
     sequence_number: known.sequence === undefined ? null : String(known.sequence),
@@ -46,13 +46,13 @@ export function inclusionView(transaction: Transaction): WireObject | null {
 }
 
 /** Where the transaction is, in words; undefined while it is in no ledger. */
-export function placeOf(transaction: Transaction): string | undefined {
+export function inclusionText(transaction: Transaction): string | undefined {
   const receipt = receiptOf(transaction);
   return receipt && `ledger ${receipt.ledger}`;
 }
 
 /** Whether the ledger that the transaction is in shows that it failed. */
-export function failedInBlock(transaction: Transaction): boolean {
+export function hasFailedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
@@ -60,7 +60,7 @@ export function failedInBlock(transaction: Transaction): boolean {
  * The receipt of a transaction in a ledger. A transaction that another endpoint denied may still have its old receipt.
  */
 function receiptOf({ status, fields }: Transaction): StellarReceipt | undefined {
-  return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
+  return status === 'sent' || status === 'submitted' ? undefined : readChainFields(fields)?.receipt;
 }
 
 function moment(at: number | null): string | null {

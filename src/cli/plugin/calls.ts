@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CommandArguments, CommandContext } from '../command.ts';
-import { ownServer } from '../remote/client.ts';
+import { findLocalServer } from '../remote/client.ts';
 
 const CALLS = 200;
 
@@ -9,19 +9,19 @@ const PARALLEL = 8;
 /** `plugin call`: makes one call. If the call fails, prints its logs. */
 export async function callPlugin(context: CommandContext, given: CommandArguments): Promise<number> {
   const [id = ''] = given.values;
-  const ask = await serviceOf(context, given);
+  const ask = await findService(context, given);
   const { status, requestId, body } = await once(ask, given);
   context.say(`${status}`);
   context.say(typeof body === 'string' ? body : JSON.stringify(body, null, 2));
   if (status < 400) return 0;
   const logged = (await loggedCalls(ask, id)).find(({ request_id }) => request_id === requestId);
-  if (logged !== undefined) for (const line of logLines(logged)) context.complain(line);
+  if (logged !== undefined) for (const line of formatCallLogs(logged)) context.complain(line);
   return 1;
 }
 
 /** `plugin bench`: measures how long calls take, and how many complete in a second. */
 export async function benchPlugin(context: CommandContext, given: CommandArguments): Promise<number> {
-  const ask = await serviceOf(context, given);
+  const ask = await findService(context, given);
   const calls = numberOf(given, 'calls', CALLS);
   const parallel = numberOf(given, 'parallel', PARALLEL);
   const times: number[] = [];
@@ -82,11 +82,11 @@ type LoggedCall = z.infer<typeof loggedCall>;
 /** `plugin logs`: shows the last calls that wrote something or failed, the latest at the end. */
 export async function showLogs(context: CommandContext, given: CommandArguments): Promise<number> {
   const [id = ''] = given.values;
-  const calls = await loggedCalls(await serviceOf(context, given), id);
+  const calls = await loggedCalls(await findService(context, given), id);
   if (calls.length === 0) context.say(`No call of ${id} has written anything, or failed`);
   for (const call of calls.toReversed()) {
     context.say(`${call.at} ${call.outcome} after ${call.duration_ms} ms (${call.request_id})`);
-    for (const line of logLines(call)) context.say(line);
+    for (const line of formatCallLogs(call)) context.say(line);
   }
   return 0;
 }
@@ -99,7 +99,7 @@ export async function loggedCalls(ask: AskService, id: string): Promise<LoggedCa
 }
 
 /** Formats the logs of a call for people, with stacks over several lines. */
-export function logLines({ logs }: LoggedCall): string[] {
+export function formatCallLogs({ logs }: LoggedCall): string[] {
   return logs.map(({ level, message }) => `  ${level}: ${message.replaceAll('\n', '\n  ')}`);
 }
 
@@ -114,8 +114,8 @@ interface ServiceAnswer {
 type AskService = (path: string, init?: { method?: string; body?: string }) => Promise<ServiceAnswer>;
 
 /** Finds the service: `--url`, or else that of this folder's environment. The key is `--key`, or else this folder's. */
-export async function serviceOf(context: CommandContext, { options }: CommandArguments): Promise<AskService> {
-  const own = await ownServer(context);
+export async function findService(context: CommandContext, { options }: CommandArguments): Promise<AskService> {
+  const own = await findLocalServer(context);
   const base = options.get('url') ?? own.url;
   const key = options.get('key') ?? own.key;
   return async (path, { method = 'GET', body } = {}) => {

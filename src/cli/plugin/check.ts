@@ -5,13 +5,13 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { PluginEntry } from '../../domain/plugin.ts';
-import { grantsOf } from '../../plugin-host/capabilities/grants.ts';
+import { readPluginGrants } from '../../plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../plugin-host/catalog/known-plugin.ts';
 import { hostRefusal } from '../../plugin-host/catalog/network-use.ts';
 import type { ServingVersion } from '../../plugin-host/catalog/version-swap.ts';
-import { compiledPlugins } from '../check-config.ts';
+import { compilePlugins } from '../check-config.ts';
 import type { CommandArguments, CommandContext } from '../command.ts';
-import { environmentOf, pluginSettingsOf } from '../settings.ts';
+import { readCommandEnvironment, readPluginConfiguration } from '../settings.ts';
 import { TYPES_DIR } from './install-types.ts';
 
 /** Patterns in a bundle: the use of an available Node module, and the start of a stub for an unavailable one. */
@@ -21,11 +21,11 @@ const ABSENT = /\bvar name\d* = "([a-z_/]+)";\s+var instead\d* = /g;
 
 /** `plugin check`: reports everything that a start and an editor would report about plugins. */
 export async function checkPlugins(context: CommandContext, { values: [id] }: CommandArguments): Promise<number> {
-  const { PLUGINS_DIR } = await environmentOf(context);
+  const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const began = performance.now();
-  const settings = await pluginSettingsOf(context);
+  const settings = await readPluginConfiguration(context);
   if (settings.fault !== undefined) context.say(`${settings.fault}: grants are taken for none`);
-  const all = await compiledPlugins(context.cwd, settings);
+  const all = await compilePlugins(context.cwd, settings);
   const plugins = all.filter(({ entry }) => id === undefined || entry.id === id);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (plugins.length === 0)
@@ -34,7 +34,7 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Co
   context.say(`compiled in ${seconds} s`);
   const others = all.filter((plugin) => !plugins.includes(plugin)).map(({ entry }) => placeOf(entry));
   const own = id === undefined ? undefined : plugins.map(({ entry }) => placeOf(entry));
-  const types = await typeProblems(
+  const types = await findTypeProblems(
     resolve(context.cwd, PLUGINS_DIR),
     (file) => !others.some((place) => place(file)),
     own && ((file) => own.some((place) => place(file))),
@@ -75,7 +75,7 @@ function namesIn(code: string, pattern: RegExp): string[] {
 
 /** Lists what a plugin reads and fetches without a grant, with the line of its entry that would grant it. */
 function missingGrants(entry: PluginEntry, { reads }: ServingVersion): string[] {
-  const grants = grantsOf(entry);
+  const grants = readPluginGrants(entry);
   const env = reads.environment.filter((name) => entry.permissions?.env.includes(name) !== true);
   const hosts = reads.hosts.filter((host) => hostRefusal(host, grants.hosts) !== undefined);
   const wanted = { ...(env.length > 0 && { env }), ...(hosts.length > 0 && { hosts }) };
@@ -118,7 +118,7 @@ interface Problem {
  * @param wanted whether problems of this file count
  * @param own whether a file is one of those that were asked for; absent when all were
  */
-export async function typeProblems(
+export async function findTypeProblems(
   folder: string,
   wanted: (file: string) => boolean = () => true,
   own?: (file: string) => boolean,

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
 import type { CommandContext } from '../command.ts';
-import { environmentOf } from '../settings.ts';
+import { readCommandEnvironment } from '../settings.ts';
 
 const GUEST = resolve(import.meta.dirname, '..', '..', '..', 'sandbox', 'guest');
 /** The folder of types. No plugin can have this name. */
@@ -47,7 +47,7 @@ const OPTIONS = {
 
 /** `plugin types`: installs the types of plugins. */
 export async function installTypes(context: CommandContext): Promise<number> {
-  const { PLUGINS_DIR } = await environmentOf(context);
+  const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
   await mkdir(folder, { recursive: true });
   await writeTypes(context, folder);

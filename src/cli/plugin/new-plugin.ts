@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { pluginIdSchema } from '../../domain/id.ts';
 import type { CommandArguments, CommandContext } from '../command.ts';
-import { environmentOf } from '../settings.ts';
+import { readCommandEnvironment } from '../settings.ts';
 import { writeTypes } from './install-types.ts';
 
 function template(id: string): string {
@@ -48,7 +48,7 @@ export async function newPlugin(context: CommandContext, { values: [id = ''] }: 
   if (!pluginIdSchema.safeParse(id).success || /^[_.]/.test(id)) {
     throw new Error(`${JSON.stringify(id)} cannot be a plugin's id: letters, digits, - and _, no _ in front`);
   }
-  const { PLUGINS_DIR } = await environmentOf(context);
+  const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
   await mkdir(folder, { recursive: true });
   const files = { [`${id}.ts`]: template(id), [`${id}.test.ts`]: testTemplate(id) };

@@ -5,7 +5,7 @@ import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { nearestName } from '../../domain/json/issue-text.ts';
 import type { Command, CommandArguments, CommandContext } from '../command.ts';
-import { environmentOf } from '../settings.ts';
+import { readCommandEnvironment } from '../settings.ts';
 import { benchPlugin, callPlugin, showLogs } from './calls.ts';
 import { checkPlugins } from './check.ts';
 import { installTypes } from './install-types.ts';
@@ -89,7 +89,7 @@ const ENDINGS = '{ts,mts,js,mjs}';
 
 /** `plugin test`: runs the tests beside plugins, with the service's Node, in the real sandbox. */
 export async function testPlugins(context: CommandContext, { values: [id] }: CommandArguments): Promise<number> {
-  const { PLUGINS_DIR } = await environmentOf(context);
+  const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
   const patterns =
     id === undefined ? [`**/*.test.${ENDINGS}`] : [`${id}.test.${ENDINGS}`, `${id}/**/*.test.${ENDINGS}`];

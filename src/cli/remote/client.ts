@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ApiClient } from '../../client/client.ts';
 import type { CommandArguments, CommandContext } from '../command.ts';
-import { environmentOf } from '../settings.ts';
+import { readCommandEnvironment } from '../settings.ts';
 
 /** The options of every command that calls a server. */
 export const REMOTE_OPTIONS = ['url', 'key'] as const;
@@ -12,10 +12,10 @@ export const REMOTE_HELP =
   'The server is that of ISOLAYER_URL with the key of ISOLAYER_KEY, or of --url and --key, or this folder’s. --json is for programs.';
 
 /** Returns a client for the server that is named in the options or environment, or for this folder's own. */
-export async function clientOf(context: CommandContext, { options }: CommandArguments): Promise<ApiClient> {
+export async function createCommandClient(context: CommandContext, { options }: CommandArguments): Promise<ApiClient> {
   const named = options.get('url') ?? context.env['ISOLAYER_URL'];
   const key = options.get('key') ?? context.env['ISOLAYER_KEY'];
-  const own = named === undefined || key === undefined ? await ownServer(context) : undefined;
+  const own = named === undefined || key === undefined ? await findLocalServer(context) : undefined;
   const url = (named ?? own?.url ?? '').replace(/\/+$/, '');
   return new ApiClient({
     url,
@@ -29,8 +29,8 @@ export async function clientOf(context: CommandContext, { options }: CommandArgu
 }
 
 /** The server of this folder's environment, and its key. */
-export async function ownServer(context: CommandContext): Promise<{ url: string; key: string }> {
-  const { APP_PORT, API_KEY, DATA_DIR } = await environmentOf(context);
+export async function findLocalServer(context: CommandContext): Promise<{ url: string; key: string }> {
+  const { APP_PORT, API_KEY, DATA_DIR } = await readCommandEnvironment(context);
   const file = join(resolve(context.cwd, DATA_DIR), 'api-key');
   return { url: `http://127.0.0.1:${APP_PORT}`, key: API_KEY ?? (await readFile(file, 'utf8').catch(() => '')).trim() };
 }
@@ -39,13 +39,13 @@ export async function ownServer(context: CommandContext): Promise<{ url: string;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Escapes a text so that it cannot control the terminal. */
-export function plain(text: string): string {
+export function escapeForTerminal(text: string): string {
   return text.replaceAll(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Formats a table, with each column as wide as its longest cell. */
-export function rowsOf(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [heads, ...rows.map((row) => row.map(plain))];
+export function formatTable(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [heads, ...rows.map((row) => row.map(escapeForTerminal))];
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all.map((row) =>
     row
@@ -61,9 +61,9 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Formats items as a table for people, or each as a line of JSON for programs. */
-export function itemLines<Item>(
+export function formatItems<Item>(
   items: readonly Item[],
   { heads, row, isJson }: { heads: readonly string[]; row: (item: Item) => string[]; isJson: boolean },
 ): string[] {
-  return isJson ? items.map(jsonLine) : rowsOf(heads, items.map(row));
+  return isJson ? items.map(jsonLine) : formatTable(heads, items.map(row));
 }

@@ -3,7 +3,7 @@ import { type ApiClient, ApiError } from '../../client/client.ts';
 import { amountText } from '../../client/format.ts';
 import { allOf, patiently } from '../../client/lists.ts';
 import type { Command } from '../command.ts';
-import { clientOf, itemLines, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { createCommandClient, formatItems, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 interface List<Item> {
   name: string;
@@ -29,8 +29,8 @@ function listCommand<Item>({ name, summary, heads, filters = {}, more = [], read
     arguments: 0,
     async run(context, given) {
       const query = Object.fromEntries([...given.options].filter(([option]) => Object.hasOwn(filters, option)));
-      const items = await read(await clientOf(context, given), query);
-      for (const line of itemLines(items, { heads, row, isJson: given.flags.has('json') })) context.say(line);
+      const items = await read(await createCommandClient(context, given), query);
+      for (const line of formatItems(items, { heads, row, isJson: given.flags.has('json') })) context.say(line);
       return 0;
     },
   };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Schemas } from '../../client/api.ts';
 import { type ApiClient, ApiError } from '../../client/client.ts';
 import type { Command } from '../command.ts';
-import { clientOf, jsonLine, plain, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { createCommandClient, escapeForTerminal, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 type Call = Omit<Schemas['PluginCallEvent'], 'plugin_id'>;
 
@@ -20,13 +20,13 @@ export const logsCommand: Command = {
   arguments: 1,
   async run(context, given) {
     const [id = ''] = given.values;
-    const client = await clientOf(context, given);
+    const client = await createCommandClient(context, given);
     const print = (call: Call) => {
       for (const line of given.flags.has('json') ? [jsonLine(call)] : linesOf(call)) context.say(line);
     };
     const { data } = await client.call('listPluginLogs', { path: { id }, query: { per_page: 100 } });
     for (const call of data.toReversed()) print(call);
-    if (given.flags.has('follow')) await follow(client, id, print, PAUSE_MS);
+    if (given.flags.has('follow')) await followCalls(client, id, print, PAUSE_MS);
     return 0;
   },
 };
@@ -35,7 +35,7 @@ export const logsCommand: Command = {
  * Passes on each call that ends from now on.
  * @throws the error of the last try, when several tries in a row fail
  */
-export async function follow(client: ApiClient, id: string, print: (call: Call) => void, pauseMs: number) {
+export async function followCalls(client: ApiClient, id: string, print: (call: Call) => void, pauseMs: number) {
   let lastId = '';
   for (let tries = 0; ; tries += 1) {
     try {
@@ -54,11 +54,11 @@ export async function follow(client: ApiClient, id: string, print: (call: Call) 
 }
 
 function linesOf({ at, outcome, duration_ms: duration, request_id: id, logs }: Call): string[] {
-  const head = `${at} ${outcome} after ${duration} ms (${plain(id)})`;
+  const head = `${at} ${outcome} after ${duration} ms (${escapeForTerminal(id)})`;
   return [head, ...logs.flatMap(({ level, message }) => message.split('\n').map(lineOf(level)))];
 }
 
 /** Formats the lines of a message. Only the first line shows the level. */
 function lineOf(level: string): (text: string, at: number) => string {
-  return (text, at) => (at === 0 ? `  ${level}: ${plain(text)}` : `    ${plain(text)}`);
+  return (text, at) => (at === 0 ? `  ${level}: ${escapeForTerminal(text)}` : `    ${escapeForTerminal(text)}`);
 }

@@ -4,7 +4,14 @@ import { type ApiClient, ApiError } from '../../client/client.ts';
 import { eventName, priceOf } from '../../client/format.ts';
 import { findTransactions } from '../../client/lists.ts';
 import { type Command, type CommandArguments, type CommandContext, WrongUsage } from '../command.ts';
-import { clientOf, itemLines, jsonLine, plain, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import {
+  createCommandClient,
+  escapeForTerminal,
+  formatItems,
+  jsonLine,
+  REMOTE_HELP,
+  REMOTE_OPTIONS,
+} from './client.ts';
 
 type Action = (client: ApiClient, context: CommandContext, given: CommandArguments) => Promise<number>;
 
@@ -33,7 +40,7 @@ export const txCommand: Command = {
     const hasFilter = given.options.has('status') || given.options.has('page');
     if (action === undefined || (name === 'list' ? id !== undefined : hasFilter))
       throw new WrongUsage(`It is: ${txCommand.usage}`);
-    return await action(await clientOf(context, given), context, given);
+    return await action(await createCommandClient(context, given), context, given);
   },
 };
 
@@ -50,7 +57,7 @@ async function list(
     return [one.id, one.status, at ?? '', chain, one.status_reason ?? ''];
   };
   const heads = ['ID', 'STATUS', 'ACCEPTED', 'HASH', 'WHY'];
-  for (const line of itemLines(data, { heads, row, isJson: flags.has('json') })) say(line);
+  for (const line of formatItems(data, { heads, row, isJson: flags.has('json') })) say(line);
   return 0;
 }
 
@@ -58,14 +65,14 @@ async function show(client: ApiClient, { say, complain }: CommandContext, given:
   const { flags } = given;
   const path = await pathOf(client, given);
   // Progress goes to standard error, because the answer may be read by a program.
-  if (flags.has('wait')) await untilEnded(client, path, complain, PAUSE_MS);
+  if (flags.has('wait')) await waitForTransactionEnd(client, path, complain, PAUSE_MS);
   const { data: transaction } = await client.call('getTransaction', { path });
   const { data: timeline } = await client.call('getTransactionTimeline', { path });
   const { status, status_reason: reason } = transaction;
   if (flags.has('json')) {
     say(jsonLine({ transaction, timeline }));
   } else {
-    say(`${transaction.id} is ${status}${reason ? `: ${plain(reason)}` : ''}\n`);
+    say(`${transaction.id} is ${status}${reason ? `: ${escapeForTerminal(reason)}` : ''}\n`);
     for (const line of timelineText(timeline)) say(line);
   }
   return flags.has('wait') && status !== 'confirmed' ? 1 : 0;
@@ -108,7 +115,7 @@ export function timelineText({ events }: Pick<Schemas['Timeline'], 'events'>): s
     const after = (times[index] ?? begin) - begin;
     const place = Math.round((after / length) * (WIDTH - 1));
     const bar = `${'─'.repeat(place)}●${' '.repeat(WIDTH - 1 - place)}`;
-    return `${afterText(after).padStart(9)}  ${bar}  ${plain(textOf(event))}`.trimEnd();
+    return `${afterText(after).padStart(9)}  ${bar}  ${escapeForTerminal(textOf(event))}`.trimEnd();
   });
 }
 
@@ -144,7 +151,7 @@ const TRIES = 10;
  * Resolves when a transaction has ended. Reports each status until then.
  * @throws ApiError, or the error of the last try, when several tries in a row fail
  */
-export async function untilEnded(
+export async function waitForTransactionEnd(
   client: ApiClient,
   path: { id: string; transactionId: string },
   report: (line: string) => void,

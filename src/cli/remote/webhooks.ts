@@ -2,7 +2,7 @@ import type { Operations, Schemas } from '../../client/api.ts';
 import type { ApiClient } from '../../client/client.ts';
 import { allOf } from '../../client/lists.ts';
 import { type Command, type CommandArguments, type CommandContext, WrongUsage } from '../command.ts';
-import { clientOf, itemLines, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
+import { createCommandClient, formatItems, jsonLine, REMOTE_HELP, REMOTE_OPTIONS } from './client.ts';
 
 type State = NonNullable<NonNullable<Operations['listDeliveries']['input']['query']>['state']>;
 
@@ -26,7 +26,7 @@ export const webhooksCommand: Command = {
     if ((!isAgain && id !== undefined) || (state !== undefined && (first === undefined || isAgain))) {
       throw new WrongUsage(`It is: ${webhooksCommand.usage}`);
     }
-    const client = await clientOf(context, given);
+    const client = await createCommandClient(context, given);
     if (isAgain) return await redeliver(client, context, given, { id: id ?? '', deliveryId });
     if (first === undefined) return await list(client, context, given);
     const query = { per_page: MAX_DELIVERIES, ...(state !== undefined && { state }) };
@@ -66,6 +66,6 @@ function print<Item>(
   heads: readonly string[],
   row: (item: Item) => string[],
 ): number {
-  for (const line of itemLines(items, { heads, row, isJson: flags.has('json') })) say(line);
+  for (const line of formatItems(items, { heads, row, isJson: flags.has('json') })) say(line);
   return 0;
 }

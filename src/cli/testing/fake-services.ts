@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';
 import { createFetchService } from '../../services/fetch.ts';
 import type { KvService, Services } from '../../services/services.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 
 const ENDS = new Set(['mined', 'confirmed', 'canceled', 'expired', 'failed']);
@@ -55,7 +55,7 @@ export class FakeServices {
       lifecycle: {},
       notifications: {},
       kv: this.kv(),
-      fetch: createFetchService({ http, store: { read: {} as Reader, write } }),
+      fetch: createFetchService({ http, store: { read: {} as StoreReader, write } }),
       effects: { recorded: async () => [], failure: async () => undefined, refuse: async () => true },
     } as unknown as Services;
   }

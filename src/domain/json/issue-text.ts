@@ -11,7 +11,7 @@ const MAX_SHOWN = 64;
  * each key with the nearest known one. After the last key without a near one it lists all known keys.
  * @param advice for keys that are not ours and well known elsewhere
  */
-export function unknownFields(
+export function unknownFieldsText(
   issue: z.core.$ZodRawIssue,
   advice: ReadonlyMap<string, string> = new Map(),
 ): string | undefined {
@@ -23,9 +23,12 @@ export function unknownFields(
   return hints.map(({ key, hint }) => `unknown field \`${shown(key)}\`${hint}`).join('; ');
 }
 
-/** An object schema with these fields and no other; `advice` as for {@link unknownFields}. */
-export function strictForm<Shape extends z.core.$ZodLooseShape>(shape: Shape, advice?: ReadonlyMap<string, string>) {
-  return z.strictObject(shape, { error: (issue) => unknownFields(issue, advice) });
+/** An object schema with these fields and no other; `advice` as for {@link unknownFieldsText}. */
+export function strictObjectSchema<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  advice?: ReadonlyMap<string, string>,
+) {
+  return z.strictObject(shape, { error: (issue) => unknownFieldsText(issue, advice) });
 }
 
 function hintFor(key: string, known: readonly string[], advice: ReadonlyMap<string, string>): string {
@@ -130,7 +133,7 @@ const UNITS: Readonly<Record<string, readonly [one: string, several: string]>> =
 };
 
 /** How the message of an absent value begins. */
-export const MISSING = 'missing';
+export const MISSING_VALUE_TEXT = 'missing';
 
 /** The message of a fault for which the schema has no words of its own. It says what is expected, in plain words. */
 export function issueText(issue: z.core.$ZodRawIssue): string {
@@ -138,7 +141,7 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
     case 'invalid_type': {
       const expected = KINDS[issue.expected] ?? `a ${issue.expected}`;
       return issue.input === undefined
-        ? `${MISSING}: expected ${expected}`
+        ? `${MISSING_VALUE_TEXT}: expected ${expected}`
         : `expected ${expected}, not ${kindOf(issue.input)}`;
     }
     case 'invalid_value':

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from './json.ts';
 
 /** What a schema is described for: what may be sent (`input`), or what comes out (`output`). */
-export type Direction = 'input' | 'output';
+export type SchemaDirection = 'input' | 'output';
 
 /**
  * Describes named zod schemas in JSON Schema 2020-12. A named schema inside another becomes a reference to
@@ -10,7 +10,7 @@ export type Direction = 'input' | 'output';
  */
 export function jsonSchemas(
   named: Readonly<Record<string, z.ZodType>>,
-  direction: Direction,
+  direction: SchemaDirection,
   refer: (name: string) => string,
 ): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();

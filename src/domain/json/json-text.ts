@@ -1,4 +1,4 @@
-import type { Wire } from './json.ts';
+import type { WireValue } from './json.ts';
 
 /**
  * One token of RFC 8259, or any single character that is none. Numbers and literals run on to the next delimiter, so
@@ -125,7 +125,7 @@ const LONG_DIGITS = 16;
  * Counts values and levels in the text itself, without parsing. Parsing a million values takes long, and walking them
  * takes longer. Walking a deeply nested value would exhaust the stack. Stops where a bound is exceeded.
  */
-export function surveyJson(text: string, mostDepth: number, mostValues: number): JsonSurvey {
+export function measureJson(text: string, mostDepth: number, mostValues: number): JsonSurvey {
   const survey: JsonSurvey = { depth: 0, values: 0, hasLongInteger: false };
   let depth = 0;
   let digits = 0;
@@ -215,7 +215,7 @@ const sourceTextJson = JSON as unknown as SourceTextJson;
  * @throws JsonTextError
  */
 export function parseJson(text: string, integers: IntegerReading, mostValues = Number.POSITIVE_INFINITY): unknown {
-  const { depth, values, hasLongInteger } = surveyJson(text, MAX_JSON_DEPTH, mostValues);
+  const { depth, values, hasLongInteger } = measureJson(text, MAX_JSON_DEPTH, mostValues);
   if (depth > MAX_JSON_DEPTH) throw new JsonTextError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (values > mostValues) throw new JsonTextError(`more than ${mostValues} values`);
   let value: unknown;
@@ -257,12 +257,12 @@ export function writeJson(value: unknown): string {
 }
 
 /** Reads what {@link writeJson} wrote; large integers become `bigint` again. */
-export function readBack(text: string): Wire {
+export function parseWrittenJson(text: string): WireValue {
   return sourceTextJson.parse(text, (_key, value, { source }) =>
     typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(source ?? '')
       ? value
       : BigInt(source ?? ''),
-  ) as Wire;
+  ) as WireValue;
 }
 
 /**

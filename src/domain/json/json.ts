@@ -14,10 +14,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * What the service writes on the wire: JSON in which an integer may be a `bigint`. The HTTP serialiser writes it as a
  * JSON number with all its digits.
  */
-export type Wire = string | number | bigint | boolean | null | undefined | Wire[] | WireObject;
+export type WireValue = string | number | bigint | boolean | null | undefined | WireValue[] | WireObject;
 
 export interface WireObject {
-  [key: string]: Wire;
+  [key: string]: WireValue;
 }
 
 /**
@@ -58,7 +58,7 @@ interface OncePerObject<O extends object, R> {
  * those of the store. Checking and converting such an object gives the same result each time, and takes longer than
  * using the result.
  */
-export function oncePerObject<O extends object, R>(read: (from: O) => R): OncePerObject<O, R> {
+export function memoizePerObject<O extends object, R>(read: (from: O) => R): OncePerObject<O, R> {
   const known = new WeakMap<O, { readonly result: R }>();
   const know = (from: O, result: R): R => {
     known.set(from, { result });

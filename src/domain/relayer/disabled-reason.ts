@@ -4,13 +4,13 @@ import { wireTime } from '../wire-time.ts';
 
 /** One check that failed. The details are for people: what was seen, with its figures. */
 export interface DisabledCause {
-  /** One of {@link COMMON_CHECKS}, or the check that the relayer's family adds. */
+  /** One of {@link COMMON_RELAYER_CHECKS}, or the check that the relayer's family adds. */
   type: string;
   details: string;
 }
 
 /** The checks of every family: the type of the reason, and what clients are told first. */
-export const COMMON_CHECKS = {
+export const COMMON_RELAYER_CHECKS = {
   RpcValidationFailed: 'RPC endpoint validation failed',
   BalanceCheckFailed: 'Insufficient balance',
   PolicyCheckFailed: 'Policies do not fit the network',
@@ -45,7 +45,7 @@ export function disabledText(reason: DisabledReason): string {
  */
 export function notReachedYet(network?: string): DisabledReason {
   const details = network === undefined ? 'its network was not reached yet' : `network ${network} was not reached yet`;
-  const type: keyof typeof COMMON_CHECKS = 'RpcValidationFailed';
+  const type: keyof typeof COMMON_RELAYER_CHECKS = 'RpcValidationFailed';
   return { type, details };
 }
 
@@ -55,7 +55,7 @@ export function isDisabledByCheck(reason: DisabledReason | null): boolean {
 }
 
 /** The reason as answers and webhooks show it: the reference's keys, and the time of the next check. */
-export function disabledView({ nextCheckAt, ...reason }: DisabledReason): JsonObject {
+export function disabledReasonView({ nextCheckAt, ...reason }: DisabledReason): JsonObject {
   const details =
     typeof reason.details === 'string' ? reason.details : reason.details.map((cause): JsonObject => ({ ...cause }));
   return { type: reason.type, details, ...(nextCheckAt === undefined ? {} : { next_check_at: wireTime(nextCheckAt) }) };

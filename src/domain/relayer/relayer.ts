@@ -4,23 +4,23 @@ import type { WireObject } from '../json/json.ts';
 import { maskUrl } from '../mask-url.ts';
 import { networkTypeSchema } from '../network-type.ts';
 import {
-  anyJson,
+  anyJsonColumn,
+  booleanColumn,
+  defineRecord,
+  enumColumn,
   type FieldsOf,
-  flag,
-  json,
-  jsonObject,
-  nullable,
-  oneOf,
-  prose,
-  record,
-  sealed,
-  text,
+  jsonColumn,
+  jsonObjectColumn,
+  nullableColumn,
+  proseColumn,
+  sealedColumn,
+  textColumn,
 } from '../record.ts';
 import {
   type DisabledReason,
   disabledReasonSchema,
+  disabledReasonView,
   disabledText,
-  disabledView,
   notReachedYet,
 } from './disabled-reason.ts';
 
@@ -42,30 +42,30 @@ export interface RelayerBalance {
 }
 
 const columns = {
-  id: text,
-  name: prose,
-  network: text,
-  networkType: oneOf(networkTypeSchema),
+  id: textColumn,
+  name: proseColumn,
+  network: textColumn,
+  networkType: enumColumn(networkTypeSchema),
   /** Derived from the signer's public key by the chain. */
-  address: text,
+  address: textColumn,
   /** Set by clients. */
-  paused: flag,
+  paused: booleanColumn,
   /** Set by the service while its checks fail. */
-  disabledReason: nullable(json(disabledReasonSchema)),
-  signerId: text,
-  notificationId: nullable(text),
+  disabledReason: nullableColumn(jsonColumn(disabledReasonSchema)),
+  signerId: textColumn,
+  notificationId: nullableColumn(textColumn),
   /** These replace the network's endpoints when present. Their paths often have a key. */
-  customRpcUrls: nullable(sealed(json(z.array(rpcUrlSchema)))),
+  customRpcUrls: nullableColumn(sealedColumn(jsonColumn(z.array(rpcUrlSchema)))),
   /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
-  policies: jsonObject,
+  policies: jsonObjectColumn,
   /**
    * The file's entry at the last start, with digests for what may hold credentials; null for a relayer made over the
    * API.
    */
-  declaration: nullable(anyJson),
+  declaration: nullableColumn(anyJsonColumn),
 };
 
-export const relayerRecord = record('relayers', columns);
+export const relayerRecord = defineRecord('relayers', columns);
 
 /** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
 export interface Relayer extends FieldsOf<typeof columns> {}
@@ -103,7 +103,7 @@ export function relayerView(relayer: Relayer, policies: WireObject | undefined):
     ...(customRpcUrls === null ? {} : { custom_rpc_urls: customRpcUrls.map(maskedUrl) }),
     address: relayer.address,
     system_disabled: disabledReason !== null,
-    ...(disabledReason === null ? {} : { disabled_reason: disabledView(disabledReason) }),
+    ...(disabledReason === null ? {} : { disabled_reason: disabledReasonView(disabledReason) }),
   };
 }
 

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type FieldsOf, json, nullable, prose, record, text, timestamp } from '../record.ts';
+import {
+  defineRecord,
+  type FieldsOf,
+  jsonColumn,
+  nullableColumn,
+  proseColumn,
+  textColumn,
+  timestampColumn,
+} from '../record.ts';
 import { isPermission, permissionForms, permissionPattern } from './access.ts';
 
 /** How often a key may ask. */
@@ -18,21 +26,21 @@ export interface RateShare {
 const keyRateSchema = z.strictObject({ perSecond: z.number(), burst: z.number() });
 
 const columns = {
-  id: text,
-  name: prose,
-  createdAt: timestamp,
-  permissions: json(z.array(z.string())),
+  id: textColumn,
+  name: proseColumn,
+  createdAt: timestampColumn,
+  permissions: jsonColumn(z.array(z.string())),
   /** Origins of pages that may use the key; `*` for any. A client that is not a page has no origin. */
-  allowedOrigins: json(z.array(z.string())),
+  allowedOrigins: jsonColumn(z.array(z.string())),
   /** Null: the rate of the service. */
-  rate: nullable(json(keyRateSchema)),
+  rate: nullableColumn(jsonColumn(keyRateSchema)),
   /** Null: the key does not expire. */
-  expiresAt: nullable(timestamp),
+  expiresAt: nullableColumn(timestampColumn),
   /** The keys that made it, the first one of the line first, with the rates that they had then. */
-  ancestors: json(z.array(z.strictObject({ id: z.string(), rate: keyRateSchema.nullable() }))),
+  ancestors: jsonColumn(z.array(z.strictObject({ id: z.string(), rate: keyRateSchema.nullable() }))),
 };
 
-export const apiKeyRecord = record('api_keys', columns, { fixed: ['id', 'createdAt', 'ancestors'] });
+export const apiKeyRecord = defineRecord('api_keys', columns, { fixed: ['id', 'createdAt', 'ancestors'] });
 
 /** An API key. The key itself is not stored, only a hash of it. */
 export interface ApiKey extends FieldsOf<typeof columns> {}

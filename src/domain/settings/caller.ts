@@ -1,4 +1,4 @@
-import type { Effect } from '../idempotency.ts';
+import type { KeyedEffect } from '../idempotency.ts';
 import type { Access } from './access.ts';
 
 /** Who asks for something that is audited. */
@@ -16,5 +16,5 @@ export interface Caller extends Actor {
   /** What exists for the key and what it may do; absent for a key that may do all. */
   access?: Pick<Access, 'sees' | 'may'> | undefined;
   /** The effect that happens once; present when the request has an idempotency key. */
-  effect?: Effect | undefined;
+  effect?: KeyedEffect | undefined;
 }

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
  * The relayers that use something to be deleted, as far as its caller may know them: how many, and the names of those
  * that the caller sees.
  */
-export function usersShown(
+export function visibleRelayerUsers(
   users: readonly Pick<Relayer, 'id'>[],
   { access }: Caller,
 ): { count: string; relayers: string } {

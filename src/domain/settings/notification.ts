@@ -1,17 +1,27 @@
 import { z } from 'zod';
 import { idSchema } from '../id.ts';
-import { type FieldsOf, jsonObject, nullable, oneOf, record, sealed, text } from '../record.ts';
+import {
+  defineRecord,
+  enumColumn,
+  type FieldsOf,
+  jsonObjectColumn,
+  nullableColumn,
+  sealedColumn,
+  textColumn,
+} from '../record.ts';
 
 const columns = {
-  id: text,
-  type: oneOf(z.literal('webhook')),
+  id: textColumn,
+  type: enumColumn(z.literal('webhook')),
   /** Absolute, `http` or `https`. Anyone who knows a receiver's address can often write to it. */
-  url: sealed(text),
+  url: sealedColumn(textColumn),
   /** What the configuration file said at the last start, without secrets; null for a notification made over the API. */
-  declaration: nullable(sealed(jsonObject)),
+  declaration: nullableColumn(sealedColumn(jsonObjectColumn)),
 };
 
-export const notificationRecord = record('notifications', columns, { secrets: ['signing_key', 'second_signing_key'] });
+export const notificationRecord = defineRecord('notifications', columns, {
+  secrets: ['signing_key', 'second_signing_key'],
+});
 
 /** The stored fields of a notification, besides its keys. */
 export interface NotificationFields extends FieldsOf<typeof columns> {}

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import type { PluginEntry } from '../plugin.ts';
-import { type FieldsOf, flag as flagColumn, json, record, sealed, text } from '../record.ts';
+import {
+  defineRecord,
+  type FieldsOf,
+  booleanColumn as flagColumn,
+  jsonColumn,
+  sealedColumn,
+  textColumn,
+} from '../record.ts';
 
 /** The settings of a plugin that clients may change. Its permissions and limits are the operator's. */
 const settingsSchema = z.strictObject({
@@ -42,16 +49,16 @@ export const pluginUpdateSchema = z.strictObject({
 });
 
 const columns = {
-  pluginId: text,
+  pluginId: textColumn,
   /** A configuration in them often has keys. */
-  settings: sealed(json(pluginSettingsSchema)),
+  settings: sealedColumn(jsonColumn(pluginSettingsSchema)),
   /** Whether calls of the plugin are refused. */
   isDisabled: flagColumn,
   /** By field, a digest of what was declared when a client changed it. */
-  declared: json(z.record(z.string(), z.string())),
+  declared: jsonColumn(z.record(z.string(), z.string())),
 };
 
-export const pluginSettingsRecord = record('plugin_settings', columns, { key: ['pluginId'] });
+export const pluginSettingsRecord = defineRecord('plugin_settings', columns, { key: ['pluginId'] });
 
 /** A plugin's settings as they are stored. */
 export interface StoredPlugin extends FieldsOf<typeof columns> {}

@@ -1,16 +1,16 @@
-import { type FieldsOf, jsonObject, record, text } from '../record.ts';
+import { defineRecord, type FieldsOf, jsonObjectColumn, textColumn } from '../record.ts';
 
 const columns = {
-  id: text,
+  id: textColumn,
   /** The name of its kind. */
-  type: text,
+  type: textColumn,
   /** Identifies this creation of the signer: a later one with the same id may have another key. */
-  stamp: text,
+  stamp: textColumn,
   /** The part of the configuration that answers show. */
-  shown: jsonObject,
+  shown: jsonObjectColumn,
 };
 
-export const signerRecord = record('signers', columns, { secrets: ['config'] });
+export const signerRecord = defineRecord('signers', columns, { secrets: ['config'] });
 
 /**
  * A signer that a client made. Its configuration is not part of it, so that no view, log line or error can contain a

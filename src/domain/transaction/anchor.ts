@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Column, sequence as sequenceColumn } from '../record.ts';
+import { type Column, accountSequenceColumn as sequenceColumn } from '../record.ts';
 
 /** The kind of thing that a transaction's attempts consume; fixed when the transaction is accepted. */
 export const anchorKindSchema = z.enum(['sequence', 'text', 'none']);
@@ -14,7 +14,7 @@ export type AnchorKind = z.infer<typeof anchorKindSchema>;
 export type Anchor = { kind: 'sequence'; sequence: bigint } | { kind: 'text'; text: string } | { kind: 'none' };
 
 /** Whether at most one of two attempts can take effect, because both consume the same thing. */
-export function conflicts(one: Anchor, other: Anchor): boolean {
+export function anchorsConflict(one: Anchor, other: Anchor): boolean {
   if (one.kind === 'sequence') return other.kind === 'sequence' && one.sequence === other.sequence;
   return one.kind === 'text' && other.kind === 'text' && one.text === other.text;
 }

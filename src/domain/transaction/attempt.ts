@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { type FieldsOf, integer, jsonObject, nullable, oneOf, record, text, timestamp } from '../record.ts';
+import {
+  defineRecord,
+  enumColumn,
+  type FieldsOf,
+  integerColumn,
+  jsonObjectColumn,
+  nullableColumn,
+  textColumn,
+  timestampColumn,
+} from '../record.ts';
 import { anchorColumn } from './anchor.ts';
 
 /**
@@ -9,34 +18,34 @@ import { anchorColumn } from './anchor.ts';
 export const attemptPurposeSchema = z.enum(['send', 'bump', 'replace', 'noop']);
 
 const columns = {
-  transactionId: text,
+  transactionId: textColumn,
   /** Counts up from 1 within its transaction. */
-  ordinal: integer,
-  lane: text,
+  ordinal: integerColumn,
+  lane: textColumn,
   anchor: anchorColumn,
-  purpose: oneOf(attemptPurposeSchema),
+  purpose: enumColumn(attemptPurposeSchema),
   /**
    * The request of the attempt, and the fields that the chain decided for it. If this attempt takes effect, the
    * transaction gets both.
    */
-  request: jsonObject,
-  fields: jsonObject,
+  request: jsonObjectColumn,
+  fields: jsonObjectColumn,
   /** The signed bytes, in the encoding of the chain's RPC. */
-  raw: text,
-  hash: text,
-  createdAt: timestamp,
+  raw: textColumn,
+  hash: textColumn,
+  createdAt: timestampColumn,
   /** When a node was first known to have the attempt. */
-  acceptedAt: nullable(timestamp),
+  acceptedAt: nullableColumn(timestampColumn),
   /** Scheme, host and port of the first endpoint that had the attempt, where that is known. */
-  acceptedBy: nullable(text),
+  acceptedBy: nullableColumn(textColumn),
   /**
    * When the attempt was proved unable ever to execute; null while it may execute. Stored, because a chain's history
    * may be pruned later.
    */
-  deadAt: nullable(timestamp),
+  deadAt: nullableColumn(timestampColumn),
 };
 
-export const attemptRecord = record('attempts', columns, { key: ['transactionId', 'ordinal'] });
+export const attemptRecord = defineRecord('attempts', columns, { key: ['transactionId', 'ordinal'] });
 
 /**
  * One signed version of a transaction. It is committed before its first byte leaves, and is never changed and never
@@ -45,9 +54,9 @@ export const attemptRecord = record('attempts', columns, { key: ['transactionId'
 export interface Attempt extends FieldsOf<typeof columns> {}
 
 /** The fields of an attempt that no node has yet. */
-export const NEW_ATTEMPT = { acceptedAt: null, acceptedBy: null, deadAt: null } as const;
+export const UNACCEPTED_ATTEMPT = { acceptedAt: null, acceptedBy: null, deadAt: null } as const;
 
 /** The attempts that may still execute. */
-export function livingOf<T extends Pick<Attempt, 'deadAt'>>(attempts: readonly T[]): T[] {
+export function livingAttempts<T extends Pick<Attempt, 'deadAt'>>(attempts: readonly T[]): T[] {
   return attempts.filter(({ deadAt }) => deadAt === null);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FieldsOf, oneOf, prose, record, timestamp } from '../record.ts';
+import { defineRecord, enumColumn, type FieldsOf, proseColumn, timestampColumn } from '../record.ts';
 
 /** The kinds of decisions that neither a transaction's status nor its attempts show. */
 export const decisionKindSchema = z.enum([
@@ -24,9 +24,9 @@ export const decisionKindSchema = z.enum([
 
 export type DecisionKind = z.infer<typeof decisionKindSchema>;
 
-const columns = { at: timestamp, kind: oneOf(decisionKindSchema), text: prose };
+const columns = { at: timestampColumn, kind: enumColumn(decisionKindSchema), text: proseColumn };
 
-export const decisionRecord = record('decisions', columns, { key: ['kind', 'at'] });
+export const decisionRecord = defineRecord('decisions', columns, { key: ['kind', 'at'] });
 
 /** A decision of the engine about a transaction, for whoever asks why it took the way it did. */
 export interface Decision extends FieldsOf<typeof columns> {}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../json/json.ts';
-import { type FieldsOf, integer, json, record, text, timestamp } from '../record.ts';
+import { defineRecord, type FieldsOf, integerColumn, jsonColumn, textColumn, timestampColumn } from '../record.ts';
 import type { Timestamp } from './transaction.ts';
 
 /** What a client wants done with a running transaction. */
@@ -19,14 +19,14 @@ export type IntentAction = z.infer<typeof intentActionSchema>;
 
 const columns = {
   /** Rises with each intent. Intents are carried out in this order. */
-  position: integer,
-  transactionId: text,
-  lane: text,
-  action: json(intentActionSchema),
-  createdAt: timestamp,
+  position: integerColumn,
+  transactionId: textColumn,
+  lane: textColumn,
+  action: jsonColumn(intentActionSchema),
+  createdAt: timestampColumn,
 };
 
-export const intentRecord = record('intents', columns, { key: ['position'] });
+export const intentRecord = defineRecord('intents', columns, { key: ['position'] });
 
 /** An action that was accepted. The transaction's lane carries it out or refuses it. */
 export interface Intent extends FieldsOf<typeof columns> {}
@@ -35,7 +35,7 @@ export interface Intent extends FieldsOf<typeof columns> {}
  * The outcome of an intent, for whoever asks. `settledAt` is null while the intent waits. `refusal` is null unless it
  * was refused.
  */
-export interface IntentRecord {
+export interface IntentOutcome {
   kind: IntentAction['kind'];
   createdAt: Timestamp;
   settledAt: Timestamp | null;

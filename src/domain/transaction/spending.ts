@@ -6,7 +6,7 @@ export const HOUR_MS = 3_600_000;
 /**
  * The limits on a plugin's spending through one relayer; amounts in the smallest unit. An absent field does not limit.
  */
-export interface Caveats {
+export interface SpendingCaveats {
   /** As the operator wrote them; the relayer's chain reads them. */
   readonly recipients?: readonly string[] | undefined;
   readonly selectors?: readonly string[] | undefined;
@@ -16,13 +16,13 @@ export interface Caveats {
 }
 
 /** A plugin that asks for a transaction, and the limits that it has. */
-export interface Spender {
+export interface PluginSpender {
   readonly pluginId: string;
-  readonly caveats: Caveats;
+  readonly caveats: SpendingCaveats;
 }
 
 /** What a checked request moves, and where to. */
-export interface Spend {
+export interface RequestedSpend {
   /** The recipient in the only form that the chain compares; null when the request has none. */
   readonly recipient: string | null;
   /** The called function in the only form that the chain compares; null when there is no recipient. */
@@ -42,13 +42,13 @@ export interface Spend {
 }
 
 /** What a transaction that has ended took from its account. */
-export interface Spent {
+export interface ActualSpend {
   readonly value: bigint;
   readonly fee: bigint;
 }
 
 /** How operators name something in a list of caveats. */
-export interface NamedForm {
+export interface CaveatForm {
   /** Returns the form in which names are compared; undefined when the text names nothing. */
   read(text: string): string | undefined;
   /** Describes a valid name, for the message about an invalid one: `an address`. */
@@ -58,9 +58,9 @@ export interface NamedForm {
 /** How a chain family tells what is spent. */
 export interface SpendingForms {
   /** Tells what a request spends, as {@link import('./transaction.ts').Transaction.request} has it. */
-  spendOf(request: JsonObject): Spend;
-  recipient: NamedForm;
-  selector: NamedForm;
+  spendOf(request: JsonObject): RequestedSpend;
+  recipient: CaveatForm;
+  selector: CaveatForm;
   /** Says what a request without a recipient does: `the creation of a contract`. */
   withoutRecipient: string;
 }
@@ -80,7 +80,7 @@ export interface Reservation {
 }
 
 /** What a budget lacks for what was asked. */
-export interface Shortage {
+export interface BudgetShortage {
   readonly rule: BudgetRule;
   readonly asked: bigint;
   readonly limit: bigint;
@@ -88,14 +88,18 @@ export interface Shortage {
 }
 
 /** The caveat that a request breaks by itself, whatever was spent before. */
-export interface Breach {
+export interface CaveatBreach {
   readonly rule: 'recipients' | 'selectors' | 'value_per_call' | BudgetRule;
   readonly asked: string;
   readonly limit: string;
 }
 
 /** The first caveat that a request breaks by itself; undefined when it keeps within all of them. */
-export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): Breach | undefined {
+export function findCaveatBreach(
+  spend: RequestedSpend,
+  caveats: SpendingCaveats,
+  forms: SpendingForms,
+): CaveatBreach | undefined {
   const { recipients, selectors, valuePerCall } = caveats;
   const lists = [
     { rule: 'recipients', allowed: recipients, form: forms.recipient, asked: spend.recipient },
@@ -125,7 +129,7 @@ export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): 
 }
 
 /** The limit to name where any of them is broken. */
-function firstRule({ valuePerHour, valuePerCall, feePerHour, recipients }: Caveats): Breach['rule'] {
+function firstRule({ valuePerHour, valuePerCall, feePerHour, recipients }: SpendingCaveats): CaveatBreach['rule'] {
   if (valuePerHour !== undefined) return 'value_per_hour';
   if (valuePerCall !== undefined) return 'value_per_call';
   if (feePerHour !== undefined) return 'fee_per_hour';
@@ -133,7 +137,7 @@ function firstRule({ valuePerHour, valuePerCall, feePerHour, recipients }: Cavea
 }
 
 /** Whether the caveats set a budget by the hour. */
-export function hasBudget({ valuePerHour, feePerHour }: Caveats): boolean {
+export function hasBudget({ valuePerHour, feePerHour }: SpendingCaveats): boolean {
   return valuePerHour !== undefined || feePerHour !== undefined;
 }
 
@@ -141,12 +145,12 @@ export function hasBudget({ valuePerHour, feePerHour }: Caveats): boolean {
  * What a budget lacks for a further amount; undefined when it lacks nothing. With `asked` null: whether anything is
  * left.
  */
-export function shortageOf(
+export function findBudgetShortage(
   rule: BudgetRule,
   limit: bigint | null,
   counted: bigint,
   asked: bigint | null,
-): Shortage | undefined {
+): BudgetShortage | undefined {
   const least = asked ?? 1n;
   if (limit === null || least === 0n || counted + least <= limit) return undefined;
   return { rule, asked: least, limit, remaining: counted < limit ? limit - counted : 0n };

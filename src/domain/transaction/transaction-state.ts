@@ -35,7 +35,7 @@ const TRANSITIONS: Record<TransactionStatus, readonly TransactionStatus[]> = {
 /** The final statuses of a transaction that is to have no effect any more. */
 export const noopEndSchema = transactionStatusSchema.extract(['canceled', 'expired', 'failed']);
 
-export type NoopEnd = z.infer<typeof noopEndSchema>;
+export type NoopEndStatus = z.infer<typeof noopEndSchema>;
 
 /** True when nothing can happen to the transaction any more. */
 export function isFinal(status: TransactionStatus): boolean {
@@ -50,6 +50,6 @@ export function canBecome(from: TransactionStatus, to: TransactionStatus): boole
 export const FINAL_STATUSES: readonly TransactionStatus[] = transactionStatusSchema.options.filter(isFinal);
 
 /** The statuses on which a plugin's `wait` resolves. */
-export function endsWait(status: TransactionStatus): boolean {
+export function endsPluginWait(status: TransactionStatus): boolean {
   return status === 'mined' || isFinal(status);
 }

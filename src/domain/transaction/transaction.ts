@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { networkTypeSchema } from '../network-type.ts';
 import {
+  accountSequenceColumn,
   type ChangeOf,
+  defineRecord,
+  enumColumn,
   type FieldsOf,
-  jsonObject,
-  nullable,
-  oneOf,
-  prose,
-  record,
-  sequence,
-  text,
-  timestamp,
+  jsonObjectColumn,
+  nullableColumn,
+  proseColumn,
+  textColumn,
+  timestampColumn,
 } from '../record.ts';
 import { anchorKindSchema } from './anchor.ts';
 import { noopEndSchema, transactionStatusSchema } from './transaction-state.ts';
@@ -26,52 +26,52 @@ export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
 const columns = {
   /** In the form of a UUID v4 (`orderedId`). */
-  id: text,
-  relayerId: text,
-  networkType: oneOf(networkTypeSchema),
+  id: textColumn,
+  relayerId: textColumn,
+  networkType: enumColumn(networkTypeSchema),
   /** `<network type>:<chain identity>:<account>`: the one order in which this account's transactions are sequenced. */
-  lane: text,
-  status: oneOf(transactionStatusSchema),
-  statusReason: nullable(prose),
-  createdAt: timestamp,
-  sentAt: nullable(timestamp),
-  confirmedAt: nullable(timestamp),
+  lane: textColumn,
+  status: enumColumn(transactionStatusSchema),
+  statusReason: nullableColumn(proseColumn),
+  createdAt: timestampColumn,
+  sentAt: nullableColumn(timestampColumn),
+  confirmedAt: nullableColumn(timestampColumn),
   /** The client's `valid_until`. */
-  validUntil: nullable(timestamp),
+  validUntil: nullableColumn(timestampColumn),
   /**
    * The request, as the chain's request schema leaves it. Once the transaction is in a block, the request of the
    * attempt there.
    */
-  request: jsonObject,
+  request: jsonObjectColumn,
   /** What the chain decided since: prices, limits, the signature, where it was mined. */
-  fields: jsonObject,
+  fields: jsonObjectColumn,
   /** The kind of anchor that each attempt consumes. */
-  anchorKind: oneOf(anchorKindSchema),
-  onDeath: oneOf(onDeathSchema),
+  anchorKind: enumColumn(anchorKindSchema),
+  onDeath: enumColumn(onDeathSchema),
   /**
    * Identifies bytes that the client made: posted twice, they are one transaction. Null where the service makes the
    * bytes.
    */
-  contentKey: nullable(text),
+  contentKey: nullableColumn(textColumn),
   /** The transaction that waits for this one to be final; null for what a client asked for. */
-  parentId: nullable(text),
+  parentId: nullableColumn(textColumn),
   /**
    * The sequence of the account that the living attempts, or the executed one, consume. Null before signing, and for
    * other kinds of anchors.
    */
-  sequence: nullable(sequence),
+  sequence: nullableColumn(accountSequenceColumn),
   /** The hash of the latest attempt, or of the one that is in a block. */
-  hash: nullable(text),
+  hash: nullableColumn(textColumn),
   /**
    * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
    * have its effect. The effect may still win: then the transaction ends as the chain shows.
    */
-  noopEnd: nullable(oneOf(noopEndSchema)),
+  noopEnd: nullableColumn(enumColumn(noopEndSchema)),
   /** When the engine has to look at the transaction again; null when final. */
-  nextActionAt: nullable(timestamp),
+  nextActionAt: nullableColumn(timestampColumn),
 };
 
-export const transactionRecord = record('transactions', columns, {
+export const transactionRecord = defineRecord('transactions', columns, {
   fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId'],
 });
 
@@ -84,7 +84,7 @@ export type TransactionChange = ChangeOf<typeof transactionRecord>;
 export interface Transaction extends FieldsOf<typeof columns> {}
 
 /** What is known of a transaction when it is accepted. */
-export type Accepted = Pick<
+export type AcceptedTransaction = Pick<
   Transaction,
   | 'id'
   | 'relayerId'
@@ -100,7 +100,7 @@ export type Accepted = Pick<
   Partial<Pick<Transaction, 'statusReason' | 'parentId'>>;
 
 /** A new transaction, pending and due at once. */
-export function newTransaction(accepted: Accepted): Transaction {
+export function newTransaction(accepted: AcceptedTransaction): Transaction {
   return {
     statusReason: null,
     parentId: null,

@@ -1,6 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { BlockedAddressError } from '../address-guard.ts';
-import { type ContentDecoder, codingsOf, createContentDecoder } from '../content-decoder.ts';
+import { type ContentDecoder, createContentDecoder, parseContentCodings } from '../content-decoder.ts';
 import { answerHeaders } from './headers.ts';
 import { FetchFailure, type FetchRequest } from './plugin-fetch.ts';
 
@@ -9,7 +9,7 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 const MAX_STATUS_TEXT = 256;
 
 /** One answer of one host. */
-export interface HopAnswer {
+export interface HopResponse {
   status: number;
   statusText: string;
   headers: [string, string][];
@@ -19,7 +19,7 @@ export interface HopAnswer {
 }
 
 /** How one hop is made. */
-export interface Hop {
+export interface HopRequest {
   request: FetchRequest;
   /** Longest body of the answer, inflated, in bytes. */
   maxBytes: number;
@@ -34,7 +34,7 @@ export interface Hop {
  * Sends one request and reads its answer.
  * @throws FetchFailure
  */
-export function exchange(dispatcher: Dispatcher, hop: Hop): Promise<HopAnswer> {
+export function sendHop(dispatcher: Dispatcher, hop: HopRequest): Promise<HopResponse> {
   return new Promise((resolve, reject) => {
     const handler = new Exchange(hop, resolve, reject);
     const { url, method, headers, body } = hop.request;
@@ -56,22 +56,22 @@ export function exchange(dispatcher: Dispatcher, hop: Hop): Promise<HopAnswer> {
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #hop: Hop;
-  readonly #resolve: (answer: HopAnswer) => void;
+  readonly #hop: HopRequest;
+  readonly #resolve: (answer: HopResponse) => void;
   readonly #reject: (failure: FetchFailure) => void;
   readonly #onAbort = () => this.fail(this.#hop.signal.reason);
   readonly #chunks: Buffer[] = [];
   #codings: string[] = [];
   #decoder: ContentDecoder | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #head: Omit<HopAnswer, 'body'> | undefined;
+  #head: Omit<HopResponse, 'body'> | undefined;
   /** Bytes as they came; `#size` counts them inflated. */
   #received = 0;
   #size = 0;
   #sent = false;
   #settled = false;
 
-  constructor(hop: Hop, resolve: (answer: HopAnswer) => void, reject: (failure: FetchFailure) => void) {
+  constructor(hop: HopRequest, resolve: (answer: HopResponse) => void, reject: (failure: FetchFailure) => void) {
     this.#hop = hop;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -115,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#hop.request.method === 'HEAD' || WITHOUT_BODY.has(status)) return;
     try {
       const encodings = headers.filter(([name]) => name === 'content-encoding').map(([, value]) => value);
-      this.#codings = codingsOf(encodings.join(','));
+      this.#codings = parseContentCodings(encodings.join(','));
     } catch (error) {
       this.fail(
         new FetchFailure('transport', `${this.#host}: ${error instanceof Error ? error.message : 'unreadable'}`),

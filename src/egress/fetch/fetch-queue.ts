@@ -1,11 +1,11 @@
 /** Who asks for a turn. */
-export interface Claimant {
+export interface FetchClaimant {
   pluginId: string;
   /** The plugin call, by identity. */
   call: object;
 }
 
-interface Waiting extends Claimant {
+interface Waiting extends FetchClaimant {
   admit(): void;
 }
 
@@ -26,7 +26,7 @@ export class FetchQueue {
    * Waits for a turn. Resolves with the function that gives the turn back, to be called once.
    * @throws the signal's reason if it is aborted before
    */
-  async enter(claimant: Claimant, signal: AbortSignal): Promise<() => void> {
+  async enter(claimant: FetchClaimant, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { pluginId, call } = claimant;
     const plugin = this.plugins.get(pluginId) ?? { running: 0, waiting: [] };

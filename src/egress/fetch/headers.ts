@@ -35,7 +35,7 @@ function isOurs(name: string): boolean {
  * The headers of a plugin's request as they are sent, with lower-case names and the defaults that it did not set.
  * @throws FetchFailure `invalid`
  */
-export function requestHeaders(given: readonly Pair[]): Pair[] {
+export function fetchRequestHeaders(given: readonly Pair[]): Pair[] {
   if (given.length > MAX_HEADERS) throw invalid(`a request may have at most ${MAX_HEADERS} headers`);
   let bytes = 0;
   const headers = given.map(([rawName, value]): Pair => {

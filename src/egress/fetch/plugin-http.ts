@@ -1,8 +1,8 @@
 import { Agent } from 'undici';
 import { type AddressGuard, BlockedAddressError } from '../address-guard.ts';
 import { guardedConnector } from '../http-client.ts';
-import { exchange } from './exchange.ts';
-import { requestHeaders } from './headers.ts';
+import { sendHop } from './exchange.ts';
+import { fetchRequestHeaders } from './headers.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest, type FetchRule } from './plugin-fetch.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -24,7 +24,7 @@ const CREDENTIALS = new Set(['authorization', 'cookie']);
  * the answer is the last one.
  * @throws FetchFailure `redirect`
  */
-export function redirected(
+export function redirectRequest(
   request: FetchRequest,
   status: number,
   location: string | undefined,
@@ -85,7 +85,7 @@ export function createPluginHttp(guards: { open: AddressGuard; private: AddressG
   const inside = createAgent(guards.private);
 
   async function follow(first: FetchRequest, terms: FetchTerms, signal: AbortSignal): Promise<FetchAnswer> {
-    let request: FetchRequest = { ...first, headers: requestHeaders(first.headers) };
+    let request: FetchRequest = { ...first, headers: fetchRequestHeaders(first.headers) };
     for (let hops = 0; ; hops++) {
       const rule = ruleFor(request, terms.grants, hops === 0);
       const { answer, next } = await hop(request, rule, terms, signal).catch((error: unknown) => {
@@ -105,7 +105,7 @@ export function createPluginHttp(guards: { open: AddressGuard; private: AddressG
     let fault: FetchFailure | undefined;
     const wantsBody = (status: number, location: string | undefined) => {
       try {
-        next = redirected(request, status, location);
+        next = redirectRequest(request, status, location);
       } catch (error) {
         if (!(error instanceof FetchFailure)) throw error;
         fault = error;
@@ -115,7 +115,7 @@ export function createPluginHttp(guards: { open: AddressGuard; private: AddressG
     try {
       guard.checkUrl(request.url);
       const dispatcher = rule.isPrivate ? inside : open;
-      const answer = await exchange(dispatcher, { request, maxBytes: rule.maxBytes, signal, hold, wantsBody });
+      const answer = await sendHop(dispatcher, { request, maxBytes: rule.maxBytes, signal, hold, wantsBody });
       if (fault !== undefined) throw fault;
       return { answer, next };
     } catch (error) {

@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../domain/json/json.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import { type BatchReading, blamesBatch } from './json-rpc-answer.ts';
-import { isNodeError, type OfferOptions, type ReadOptions, RpcError } from './rpc-client.ts';
-import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
-import { asksForLess, type RpcDialect, speaksAgainst } from './rpc-verdict.ts';
+import { isBatchError, type JsonRpcBatchResult } from './json-rpc-answer.ts';
+import { isNodeError, RpcError, type RpcOfferOptions, type RpcReadOptions } from './rpc-client.ts';
+import { createRpcRequest, type RpcCallText, type RpcRequestLimits, type RpcRequestParts } from './rpc-request.ts';
+import { countsAgainstEndpoint, isRateLimitError, type RpcDialect } from './rpc-verdict.ts';
 
 /** Limits of one endpoint's line. */
-export interface LineSettings extends RequestSettings {
+export interface EndpointLineLimits extends RpcRequestLimits {
   /** The most calls at once to one endpoint. More would wait in its queue while their time runs. */
   maxCalls: number;
 }
 
 /** What a line is made of. */
-export interface LineParts extends RequestParts {
+export interface EndpointLineParts extends RpcRequestParts {
   /** Hears what counts against the endpoint, once for each request. */
   pool: Pick<
     EndpointPool,
     'failed' | 'hold' | 'limited' | 'requestSent' | 'requestAnswered' | 'waitMs' | 'isWorthWaiting'
   >;
-  settings: LineSettings;
+  settings: EndpointLineLimits;
 }
 
 /** Sends calls to one endpoint: so many at once, and the calls of one turn of the event loop together. */
@@ -31,20 +31,20 @@ export interface EndpointLine {
    * again alone.
    * @throws RpcError
    */
-  read(method: string, params: Json, options?: ReadOptions): Promise<Json>;
+  read(method: string, params: Json, options?: RpcReadOptions): Promise<Json>;
   /** Calls that may have an effect, in order, each at most once; one entry for each. */
   offer(
     method: string,
     params: readonly Json[],
-    options?: Pick<OfferOptions, 'isForeign'>,
+    options?: Pick<RpcOfferOptions, 'isForeign'>,
   ): Promise<PromiseSettledResult<Json>[]>;
   /** Ends the waiting. Requests that were sent are not called back. */
   close(): void;
 }
 
-type Refusal = Extract<BatchReading, { kind: 'refused' }>;
+type Refusal = Extract<JsonRpcBatchResult, { kind: 'refused' }>;
 
-interface WaitingRead extends CallText {
+interface WaitingRead extends RpcCallText {
   isAlone: boolean;
   isBestEffort: boolean;
   isForeign: boolean;
@@ -67,7 +67,7 @@ const MAX_BATCH = 100;
 const BATCH_MEMORY_MS = 10 * 60_000;
 
 /** Opens nothing before the first call. */
-export function createEndpointLine(parts: LineParts): EndpointLine {
+export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
   const { endpoint, clock, pool, settings, dialect } = parts;
   const request = createRpcRequest(parts);
   const slots = new CallSlots(settings.maxCalls);
@@ -164,7 +164,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     for (const [index, read] of batch.entries()) {
       const answer = answers[index];
       if (answer?.status === 'fulfilled') read.resolve(answer.value);
-      else if (batch.length > 1 && blamesBatch(answer?.reason)) repeat([read], true);
+      else if (batch.length > 1 && isBatchError(answer?.reason)) repeat([read], true);
       else read.reject(answer?.reason);
     }
   }
@@ -194,7 +194,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     collect();
   }
 
-  async function ask(texts: readonly CallText[]): Promise<BatchReading> {
+  async function ask(texts: readonly RpcCallText[]): Promise<JsonRpcBatchResult> {
     pool.requestSent(endpoint);
     const reading = await request.send(texts);
     const isAnswered = reading.kind === 'answers' && reading.answers.some(({ status }) => status === 'fulfilled');
@@ -204,17 +204,17 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 
   function note(answers: readonly PromiseSettledResult<Json>[], isForeign: (place: number) => boolean): void {
     const blame = answers.find(
-      (answer, place) => speaksAgainst(answer, dialect) && !(isForeign(place) && isAboutCall(answer)),
+      (answer, place) => countsAgainstEndpoint(answer, dialect) && !(isForeign(place) && isAboutCall(answer)),
     );
     if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
-    const limit = answers.find((answer) => answer.status === 'rejected' && asksForLess(answer.reason, dialect));
+    const limit = answers.find((answer) => answer.status === 'rejected' && isRateLimitError(answer.reason, dialect));
     if (limit?.status === 'rejected') pool.limited(endpoint, (limit.reason as RpcError).message);
     else if (answers.some(({ status }) => status === 'fulfilled')) pool.requestAnswered(endpoint);
   }
 
   /** Whether the failure can be the call's own fault, whatever the node says. */
   function isAboutCall(answer: PromiseSettledResult<Json>): boolean {
-    return answer.status === 'rejected' && isNodeError(answer.reason) && !asksForLess(answer.reason, dialect);
+    return answer.status === 'rejected' && isNodeError(answer.reason) && !isRateLimitError(answer.reason, dialect);
   }
 
   function noRoom(): RpcError {
@@ -287,7 +287,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 }
 
 /** How many of the first items fit into one request, at least one. */
-function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: number): number {
+function fitting(items: readonly (RpcCallText & { isAlone?: boolean })[], most: number): number {
   let bytes = 0;
   let count = 0;
   for (const item of items) {
@@ -298,7 +298,7 @@ function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: num
   return count;
 }
 
-function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSettledResult<Json>[] {
+function answersOf(items: readonly RpcCallText[], reading: JsonRpcBatchResult): PromiseSettledResult<Json>[] {
   if (reading.kind === 'answers') return reading.answers;
   return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
 }
@@ -310,7 +310,7 @@ function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSe
 function endsTheRow(answer: PromiseSettledResult<Json>, dialect: RpcDialect): boolean {
   if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
   const { kind } = answer.reason;
-  return kind === 'blocked' || (kind !== 'node' && speaksAgainst(answer, dialect));
+  return kind === 'blocked' || (kind !== 'node' && countsAgainstEndpoint(answer, dialect));
 }
 
 /** Places that were taken together and are given back together. */

@@ -2,8 +2,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { EndpointNews, EndpointState } from '../../domain/endpoint-news.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export interface PoolSettings {
-  /** Failures within {@link PoolSettings.failureMemoryMs} that pause an endpoint. */
+export interface EndpointPoolSettings {
+  /** Failures within {@link EndpointPoolSettings.failureMemoryMs} that pause an endpoint. */
   failureThreshold: number;
   /** How long a failure counts. A lag is forgotten after this time too, unless it is noticed again. */
   failureMemoryMs: number;
@@ -54,13 +54,13 @@ export interface EndpointPool {
   waitMs(endpoint?: Endpoint): number;
   /** Whether a call does best to wait for this endpoint: no other is ready, and the contact is not gone. */
   isWorthWaiting(endpoint: Endpoint): boolean;
-  readonly contact: Contact;
+  readonly contact: EndpointContact;
   /** Whether the contact has been lost for so long that asking again at once is of little use. */
   isGone(): boolean;
 }
 
 /** How the endpoints of a network have answered so far. */
-export interface Contact {
+export interface EndpointContact {
   /** True while the last result of every endpoint was trouble. */
   isLost: boolean;
   /** When an endpoint last served a call, on the clock that never goes back; null before. */
@@ -68,7 +68,7 @@ export interface Contact {
 }
 
 /** What a pool tells of its endpoints. */
-export interface PoolListeners {
+export interface EndpointPoolListeners {
   onNews?: ((news: EndpointNews) => void) | undefined;
   /** Called when the contact is lost, and when it is there again. */
   onContact?: ((isLost: boolean) => void) | undefined;
@@ -78,7 +78,7 @@ export interface PoolListeners {
 type Sanction = 'paused' | 'unfit';
 
 interface Health {
-  /** The penalty: a failure adds 1, and 1 is forgiven in each {@link PoolSettings.failureMemoryMs}. */
+  /** The penalty: a failure adds 1, and 1 is forgiven in each {@link EndpointPoolSettings.failureMemoryMs}. */
   penalty: number;
   penalizedAt: number;
   /** When each sanction ends. */
@@ -106,14 +106,14 @@ const GONE_AFTER_MS = 5_000;
 /** Starts with every endpoint in good health. */
 export function createEndpointPool(
   all: readonly Endpoint[],
-  settings: PoolSettings,
+  settings: EndpointPoolSettings,
   clock: Clock,
   random: () => number,
-  { onNews = () => {}, onContact = () => {} }: PoolListeners = {},
+  { onNews = () => {}, onContact = () => {} }: EndpointPoolListeners = {},
 ): EndpointPool {
   const endpoints = all.filter(({ weight }) => weight > 0);
   const records = new Map<Endpoint, Health>();
-  const contact: Contact = { isLost: false, servedAt: null };
+  const contact: EndpointContact = { isLost: false, servedAt: null };
   let lostAt = 0;
   let answeredAt = Number.NEGATIVE_INFINITY;
 
@@ -277,7 +277,7 @@ const MIN_INTERVAL = 0.1;
  * that is answered.
  */
 class RateBucket {
-  readonly #settings: Pick<PoolSettings, 'limitMs' | 'limitCapMs'>;
+  readonly #settings: Pick<EndpointPoolSettings, 'limitMs' | 'limitCapMs'>;
   readonly #random: () => number;
   /** The time between two requests; 0 is unlimited. */
   #intervalMs = 0;
@@ -285,7 +285,7 @@ class RateBucket {
   #refusedUntil = 0;
   #isRefusing = false;
 
-  constructor(settings: Pick<PoolSettings, 'limitMs' | 'limitCapMs'>, random: () => number) {
+  constructor(settings: Pick<EndpointPoolSettings, 'limitMs' | 'limitCapMs'>, random: () => number) {
     this.#settings = settings;
     this.#random = random;
   }

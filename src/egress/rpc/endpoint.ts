@@ -1,5 +1,5 @@
 import type { Json } from '../../domain/json/json.ts';
-import { MIN_KEY } from '../../domain/mask-url.ts';
+import { MIN_URL_KEY_LENGTH } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { basicCredentials, unescaped } from '../http-client.ts';
 
@@ -22,7 +22,7 @@ const HEXADECIMAL = /^0x[0-9a-f]*$/i;
 export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
   const url = new URL(address);
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
-  const secrets = [...pieces.filter((piece) => piece.length >= MIN_KEY), url.username, url.password]
+  const secrets = [...pieces.filter((piece) => piece.length >= MIN_URL_KEY_LENGTH), url.username, url.password]
     .flatMap((secret) => [secret, unescaped(secret)])
     // A gateway may repeat the authorization header.
     .concat(basicCredentials(url) ?? [])

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RpcError } from './rpc-client.ts';
-import { judgeFailure, type RpcDialect } from './rpc-verdict.ts';
+import { judgeRpcFailure, type RpcDialect } from './rpc-verdict.ts';
 
 /** The outcome of a batch. */
-export type BatchReading =
+export type JsonRpcBatchResult =
   /** One entry for each call, in the order of the calls. */
   | { kind: 'answers'; answers: PromiseSettledResult<Json>[] }
   /** The endpoint did not take it as a batch. */
@@ -38,11 +38,11 @@ const NOT_TAKEN = new Set([400, 405, 413, 415, 422, 501]);
  * Matches the answer to a batch with its calls by their ids, in any order (JSON-RPC 2.0 section 6). A missing, doubled
  * or foreign answer costs only the call that it belongs to.
  */
-export function readBatch(
+export function readJsonRpcBatch(
   calls: readonly [JsonRpcCall, ...JsonRpcCall[]],
   answered: ReadBody,
   dialect: RpcDialect,
-): BatchReading {
+): JsonRpcBatchResult {
   const { status, body } = answered;
   const whole = Array.isArray(body) ? errorOfAll(calls, body) : body;
   if (isObject(whole) && isObject(whole['error'])) {
@@ -54,13 +54,13 @@ export function readBatch(
     return refused(status === 413 ? 'size' : 'batch', true, ({ endpoint }) => httpError(endpoint, answered));
   }
   if (status === 500) return refused('batch', false, ({ endpoint }) => httpError(endpoint, answered));
-  if (!isSuccess(status)) return allFail(calls, ({ endpoint }) => httpError(endpoint, answered));
+  if (!isHttpSuccess(status)) return allFail(calls, ({ endpoint }) => httpError(endpoint, answered));
   if (isObject(body)) return refused('batch', false, (call) => malformed(call, 'a batch got a single answer'));
   return allFail(calls, (call) => malformed(call, 'the body is not a JSON array'));
 }
 
 /** Whether a node's error for one call is about its batch, so that the call may succeed alone. */
-export function blamesBatch(error: unknown): boolean {
+export function isBatchError(error: unknown): boolean {
   if (!(error instanceof RpcError) || error.kind !== 'node') return false;
   // geth counts the answers of a batch together (rpc/errors.go, errMsgResponseTooLarge).
   return OF_BATCHES.test(error.message) || /^response too large$/i.test(error.message);
@@ -85,7 +85,7 @@ function isNamelessError(entry: Json): boolean {
 }
 
 /** Judges one error for a whole batch. It does not mean that any single call failed for this reason. */
-function judgeWhole(calls: readonly JsonRpcCall[], error: RpcError, dialect: RpcDialect): BatchReading {
+function judgeWhole(calls: readonly JsonRpcCall[], error: RpcError, dialect: RpcDialect): JsonRpcBatchResult {
   const { code = 0, message, status = 200 } = error;
   const failure = (call: JsonRpcCall) => malformed(call, `a batch got one error: ${message} (code ${code})`);
   if (OF_BATCHES.test(message)) {
@@ -93,7 +93,7 @@ function judgeWhole(calls: readonly JsonRpcCall[], error: RpcError, dialect: Rpc
     return refused(OF_SIZE.test(message) ? 'size' : 'batch', true, failure);
   }
   if (status === 413) return refused('size', true, failure);
-  const { meaning, overload, countsAgainst, retry } = judgeFailure(error, dialect);
+  const { meaning, overload, countsAgainst, retry } = judgeRpcFailure(error, dialect);
   const isTurnedAway = overload || (meaning === 'endpoint' && countsAgainst && retry === 'elsewhere');
   if (isTurnedAway || status > 500) return allFail(calls, () => error);
   if (status === 500) return refused('batch', false, failure);
@@ -126,7 +126,7 @@ function settle(read: () => Json): PromiseSettledResult<Json> {
   }
 }
 
-function allFail(calls: readonly JsonRpcCall[], failure: (call: JsonRpcCall) => RpcError): BatchReading {
+function allFail(calls: readonly JsonRpcCall[], failure: (call: JsonRpcCall) => RpcError): JsonRpcBatchResult {
   return { kind: 'answers', answers: calls.map((call) => ({ status: 'rejected', reason: failure(call) })) };
 }
 
@@ -134,7 +134,7 @@ function refused(
   reason: 'size' | 'batch' | 'mixture',
   isCertain: boolean,
   failure: (call: JsonRpcCall) => RpcError,
-): BatchReading {
+): JsonRpcBatchResult {
   return { kind: 'refused', reason, isCertain, failure };
 }
 
@@ -159,12 +159,12 @@ const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unkno
  * Takes the result out of an HTTP answer, by JSON-RPC 2.0 section 5.
  * @throws RpcError `node` when the node answered with an error, whatever the HTTP status; `http`; `malformed`
  */
-export function readAnswer(call: JsonRpcCall, answered: ReadBody): Json {
+export function readJsonRpcAnswer(call: JsonRpcCall, answered: ReadBody): Json {
   const { status, body } = answered;
   const answer = isObject(body) ? body : undefined;
   const failure = answer === undefined ? undefined : nodeError(call, answer, status);
   if (failure !== undefined) throw failure;
-  if (!isSuccess(status)) throw httpError(call.endpoint, answered);
+  if (!isHttpSuccess(status)) throw httpError(call.endpoint, answered);
   if (answer === undefined) throw malformed(call, 'the body is not a JSON object');
   if (answer['id'] !== call.id) throw malformed(call, 'the answer is for another request');
   return resultOf(call, answer);
@@ -189,7 +189,7 @@ export function retryAfterMs(header: string | string[] | undefined, now: number)
 }
 
 /** A 2xx. */
-export function isSuccess(status: number): boolean {
+export function isHttpSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
@@ -204,7 +204,7 @@ function nodeError(call: JsonRpcCall, answer: JsonObject, status: number): RpcEr
   }
   const error = errorOf(call.endpoint, answer, status);
   if (error !== undefined) return error;
-  return isSuccess(status) ? malformed(call, 'its error is not a JSON-RPC error') : undefined;
+  return isHttpSuccess(status) ? malformed(call, 'its error is not a JSON-RPC error') : undefined;
 }
 
 /** The error of an answer, whoever it is for; undefined when it is not in the form of JSON-RPC 2.0 section 5.1. */

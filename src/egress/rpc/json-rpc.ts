@@ -6,30 +6,30 @@ import { printable } from '../../domain/printable.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { HttpClient } from '../http-client.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
-import { createEndpointLine, type EndpointLine, type LineSettings } from './endpoint-line.ts';
-import { type Contact, createEndpointPool, type PoolSettings } from './endpoint-pool.ts';
+import { createEndpointLine, type EndpointLine, type EndpointLineLimits } from './endpoint-line.ts';
+import { createEndpointPool, type EndpointContact, type EndpointPoolSettings } from './endpoint-pool.ts';
 import {
   type EndpointCheck,
   EndpointUnfit,
-  type OfferAnswer,
-  type OfferOptions,
   type ParseAnswer,
-  type ReadOne,
-  type ReadOptions,
+  type ReadFromEndpoint,
   type RpcClient,
   RpcError,
+  type RpcOfferOptions,
+  type RpcOfferOutcome,
+  type RpcReadOptions,
 } from './rpc-client.ts';
 import {
-  asksForLess,
-  judgeFailure,
+  countsAgainstEndpoint,
+  isRateLimitError,
+  judgeRpcFailure,
   NO_DIALECT,
   type RpcDialect,
   type RpcVerdict,
-  speaksAgainst,
 } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
-export interface RpcSettings extends PoolSettings, LineSettings {
+export interface RpcSettings extends EndpointPoolSettings, EndpointLineLimits {
   /** Tries that one endpoint gets within one call; 0 counts as 1. */
   tries: number;
   /** Endpoints beyond the first that one call may turn to. */
@@ -86,7 +86,7 @@ export interface RpcClientParts {
 export interface WatchedRpcClient extends RpcClient {
   endpoints(): EndpointStatus[];
   /** The same object for as long as the client lasts. It always shows the present state. */
-  readonly contact: Readonly<Contact>;
+  readonly contact: Readonly<EndpointContact>;
 }
 
 /** The longest `Retry-After` that a call waits for. A longer one ends the call. */
@@ -108,7 +108,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   let lastId = 0;
   /** The endpoint that last took an offer: it knows the account's earlier transactions. */
   let favourite: Endpoint | undefined;
-  const readers = new WeakMap<ReadOne, Endpoint>();
+  const readers = new WeakMap<ReadFromEndpoint, Endpoint>();
   /** The methods that only advise and that each endpoint answered when it was asked last. */
   const answered = new Map(pool.endpoints.map((endpoint) => [endpoint, new Set<string>()]));
   const unanswered = new Map(pool.endpoints.map((endpoint) => [endpoint, new Map<string, UnansweredMethod>()]));
@@ -127,7 +127,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
 
   function report({ endpoint }: EndpointLine, method: string, startedAt: number, error?: unknown): void {
     if (error instanceof RpcError && error.kind === 'limited') return;
-    const failed = () => (error instanceof RpcError ? judgeFailure(error, dialect).meaning : 'endpoint');
+    const failed = () => (error instanceof RpcError ? judgeRpcFailure(error, dialect).meaning : 'endpoint');
     const outcome = error === undefined ? 'ok' : failed();
     parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
   }
@@ -141,7 +141,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     method: string,
     params: Json,
     parse: ParseAnswer<T>,
-    options?: ReadOptions,
+    options?: RpcReadOptions,
     isCheck = false,
   ): Promise<T> {
     const until = clock.elapsed() + settings.timeoutMs;
@@ -187,7 +187,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     answered.get(endpoint)?.delete(method);
     if (!(error instanceof RpcError) || !['node', 'http', 'malformed'].includes(error.kind)) return;
     const reason = printable(error.message, MAX_REASON);
-    if (!asksForLess(error, dialect)) unanswered.get(endpoint)?.set(method, { method, reason, cost });
+    if (!isRateLimitError(error, dialect)) unanswered.get(endpoint)?.set(method, { method, reason, cost });
   }
 
   /**
@@ -195,12 +195,12 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
    * waits until then.
    */
   function isSoonOver(error: unknown, { endpoint }: EndpointLine, until: number): boolean {
-    if (!asksForLess(error, dialect) || !pool.isWorthWaiting(endpoint)) return false;
+    if (!isRateLimitError(error, dialect) || !pool.isWorthWaiting(endpoint)) return false;
     return clock.elapsed() + pool.waitMs(endpoint) < until;
   }
 
-  function readerOf(line: EndpointLine, options?: ReadOptions, isCheck = false): ReadOne {
-    const read: ReadOne = (method, params, parse, own) => {
+  function readerOf(line: EndpointLine, options?: RpcReadOptions, isCheck = false): ReadFromEndpoint {
+    const read: ReadFromEndpoint = (method, params, parse, own) => {
       const all = { ...options, ...own };
       if (all.advice === undefined) return ask(line, method, params, parse, all, isCheck);
       // A method that the endpoint has answered goes together with other calls. Otherwise it could take them with it.
@@ -217,7 +217,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     method: string,
     answer: Json,
     parse: ParseAnswer<T>,
-    options?: ReadOptions,
+    options?: RpcReadOptions,
   ): T {
     try {
       return parse(answer);
@@ -263,7 +263,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
           return done;
         } catch (error) {
           failure = failureOf(line.endpoint, error);
-          const { retry } = judgeFailure(failure, dialect);
+          const { retry } = judgeRpcFailure(failure, dialect);
           if (retry === 'final' || closing.signal.aborted) throw failure;
           if (retry === 'elsewhere') dropped.add(line.endpoint);
         }
@@ -297,8 +297,8 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     line: EndpointLine,
     method: string,
     params: readonly Json[],
-    options?: OfferOptions,
-  ): Promise<OfferAnswer[]> {
+    options?: RpcOfferOptions,
+  ): Promise<RpcOfferOutcome[]> {
     const startedAt = clock.elapsed();
     const settled = await line.offer(method, params, options);
     for (const entry of settled) {
@@ -319,7 +319,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     }
   }
 
-  async function useOn<T>(line: EndpointLine, use: (read: ReadOne) => Promise<T>): Promise<T> {
+  async function useOn<T>(line: EndpointLine, use: (read: ReadFromEndpoint) => Promise<T>): Promise<T> {
     try {
       return await use(readerOf(line));
     } catch (error) {
@@ -332,7 +332,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     method: string,
     params: readonly Json[],
     check: EndpointCheck | undefined,
-  ): Promise<OfferAnswer[]> {
+  ): Promise<RpcOfferOutcome[]> {
     const reason = await objection(line, check);
     if (reason === undefined) return offerTo(line, method, params);
     return params.map(() => ({ status: 'rejected', reason, endpoint: line.endpoint.name }));
@@ -349,26 +349,31 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     return answer.value;
   }
 
-  function nextFor({ elsewhere = false }: OfferOptions): Endpoint | undefined {
+  function nextFor({ elsewhere = false }: RpcOfferOptions): Endpoint | undefined {
     if (!elsewhere && favourite !== undefined && pool.isReady(favourite)) return favourite;
     const order = pool.order();
     const others = order.filter((endpoint) => elsewhere && endpoint !== favourite && pool.isReady(endpoint));
     return others[0] ?? order[0];
   }
 
-  async function offerAll(method: string, params: readonly Json[], options: OfferOptions = {}): Promise<OfferAnswer[]> {
+  async function offerAll(
+    method: string,
+    params: readonly Json[],
+    options: RpcOfferOptions = {},
+  ): Promise<RpcOfferOutcome[]> {
     const first = nextFor(options);
     const [line] = linesOf(first === undefined ? [] : [first]);
     if (line === undefined) return params.map(() => ({ status: 'rejected', reason: noEndpoint() }));
     const settled = await offerTo(line, method, params, options);
     const isTaken = settled.some(({ status }) => status === 'fulfilled');
     if (isTaken || options.elsewhere === true) favourite = line.endpoint;
-    if (favourite === line.endpoint && settled.some((entry) => speaksAgainst(entry, dialect))) favourite = undefined;
+    if (favourite === line.endpoint && settled.some((entry) => countsAgainstEndpoint(entry, dialect)))
+      favourite = undefined;
     return settled;
   }
 
   return {
-    read: <T>(method: string, params: Json, parse: ParseAnswer<T> = asIs, options?: ReadOptions) =>
+    read: <T>(method: string, params: Json, parse: ParseAnswer<T> = asIs, options?: RpcReadOptions) =>
       failOver((line) => ask(line, method, params, parse, options)),
     endpointCount: pool.endpoints.length,
     onOne: (use, options) => failOver((line) => use(readerOf(line, options))),

@@ -1,4 +1,4 @@
-import type { Json, Wire } from '../../domain/json/json.ts';
+import type { Json, WireValue } from '../../domain/json/json.ts';
 
 /**
  * JSON-RPC over several endpoints. Chooses endpoints by weight, limits time and size, and keeps the health of each
@@ -14,43 +14,43 @@ export interface RpcClient {
    * @throws RpcError
    */
   read(method: string, params: Json): Promise<Json>;
-  read<T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions): Promise<T>;
+  read<T>(method: string, params: Json, parse: ParseAnswer<T>, options?: RpcReadOptions): Promise<T>;
   /**
    * Runs several reads on one endpoint, so that they see one node's view. Starts over on another endpoint on transport
    * trouble, and when `use` or a `parse` throws {@link EndpointUnfit}. Therefore `use` must have no effect.
    * @throws RpcError
    */
-  onOne<T>(use: (read: ReadOne) => Promise<T>, options?: ReadOptions): Promise<T>;
+  onOne<T>(use: (read: ReadFromEndpoint) => Promise<T>, options?: RpcReadOptions): Promise<T>;
   /**
    * Runs the same reads once on each ready endpoint other than that of `read`. Returns one promise for each. The caller
    * decides which of them matter.
    */
-  onOthers<T>(read: ReadOne, use: (other: ReadOne) => Promise<T>): Promise<T>[];
+  onOthers<T>(read: ReadFromEndpoint, use: (other: ReadFromEndpoint) => Promise<T>): Promise<T>[];
   /**
    * Runs the same reads once on each endpoint whose weight is not 0, ready or not. Returns one promise for each, in
    * their order. So an endpoint that hangs does not hold back the answers of the others.
    */
-  onAll<T>(use: (read: ReadOne) => Promise<T>): Promise<T>[];
+  onAll<T>(use: (read: ReadFromEndpoint) => Promise<T>): Promise<T>[];
   /** Reports that the endpoint of `read` is as high as the others. Nothing else ends that it counts as behind. */
-  caughtUp(read: ReadOne): void;
+  caughtUp(read: ReadFromEndpoint): void;
   /**
    * Sends one endpoint a call that may have an effect, exactly once. The caller decides what an error means.
    * @throws RpcError
    */
-  offer(method: string, params: Json, options?: OfferOptions): Promise<Json>;
+  offer(method: string, params: Json, options?: RpcOfferOptions): Promise<Json>;
   /**
    * Sends one endpoint several calls that may have an effect, in order, each at most once. Chooses the endpoint that
    * last took an offer while it is ready, else one by weight. Returns one entry for each call, in the same order. A
    * call without a clear answer is rejected with an RpcError, which says so if the call was not even sent. Never
    * throws.
    */
-  offerAll(method: string, params: readonly Json[], options?: OfferOptions): Promise<OfferAnswer[]>;
+  offerAll(method: string, params: readonly Json[], options?: RpcOfferOptions): Promise<RpcOfferOutcome[]>;
   /**
    * Sends the same calls, which may have an effect, to each endpoint whose weight is not 0, ready or not. Each endpoint
    * gets each call once, in order. An endpoint that fails the check gets none. Returns one row for each endpoint, in
    * their order, with one entry for each call. Never throws for what an endpoint does.
    */
-  offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<OfferAnswer[][]>;
+  offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<RpcOfferOutcome[][]>;
   /** Sends the next offers to the endpoint of that place in the rows of `offerEach`. */
   prefer(place: number): void;
   /**
@@ -63,10 +63,10 @@ export interface RpcClient {
 }
 
 /** The outcome of one offer, and the name of the endpoint that it went to: scheme, host and port. */
-export type OfferAnswer = PromiseSettledResult<Json> & { readonly endpoint?: string };
+export type RpcOfferOutcome = PromiseSettledResult<Json> & { readonly endpoint?: string };
 
 /** How a read is made, and how its failure counts. */
-export interface ReadOptions {
+export interface RpcReadOptions {
   /** For a call that may well fail, such as tracing. Its failure does not count against an endpoint. */
   bestEffort?: boolean;
   /**
@@ -84,24 +84,29 @@ export interface ReadOptions {
 }
 
 /** How something is offered. */
-export interface OfferOptions {
+export interface RpcOfferOptions {
   /**
    * Prefers another endpoint than the one that last took an offer, from now on. What became of the earlier offers
    * speaks against that one.
    */
   elsewhere?: boolean;
-  /** As in {@link ReadOptions}. */
+  /** As in {@link RpcReadOptions}. */
   isForeign?: boolean;
 }
 
 /** Throws {@link EndpointUnfit} if an endpoint has no say. A node's error during the check does not fail the check. */
-export type EndpointCheck = (read: ReadOne) => Promise<unknown>;
+export type EndpointCheck = (read: ReadFromEndpoint) => Promise<unknown>;
 
 /** Parses a node's answer. Throws on an answer that no honest node gives. */
 export type ParseAnswer<T> = (answer: Json) => T;
 
 /** One read on the endpoint that {@link RpcClient.onOne} chose. */
-export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions) => Promise<T>;
+export type ReadFromEndpoint = <T>(
+  method: string,
+  params: Json,
+  parse: ParseAnswer<T>,
+  options?: RpcReadOptions,
+) => Promise<T>;
 
 /**
  * Thrown by a chain adapter out of `parse` or out of `use`: the endpoint answered well, but it cannot serve this call.
@@ -154,7 +159,7 @@ export function isNodeError(error: unknown): error is RpcError {
 /** A passed-through call's answer, in the body form of the relayer `rpc` endpoint. */
 export interface RpcOutcome {
   jsonrpc: '2.0';
-  result?: Wire;
+  result?: WireValue;
   error?: { code: number; message: string; description: string; data?: Json };
   id?: string | number;
 }

@@ -3,7 +3,7 @@ import { type AddressGuard, type AddressPolicy, canonicalHost, createAddressGuar
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 
 /** Which hosts RPC calls may reach. */
-export interface RpcPolicy extends AddressPolicy {
+export interface RpcAddressPolicy extends AddressPolicy {
   /** The endpoints in the operator's files. */
   declared: readonly RpcUrl[];
 }
@@ -22,7 +22,7 @@ const ADVICE = 'declare the endpoint in the configuration, or name its host in R
  * trusted less, and must have public addresses. The two groups never share a connection. So a connection that was
  * opened under one guard does not get past the other.
  */
-export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
+export function createRpcHttp({ declared, ...policy }: RpcAddressPolicy): RpcHttp {
   let origins = originsOf(declared);
   const hosts = new Set(policy.allowedHosts.map(canonicalHost));
   const named = wayUnder(policy);

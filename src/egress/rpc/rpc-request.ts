@@ -1,16 +1,22 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Json } from '../../domain/json/json.ts';
-import { surveyJson } from '../../domain/json/json-text.ts';
+import { measureJson } from '../../domain/json/json-text.ts';
 import type { HttpAnswer, HttpClient } from '../http-client.ts';
 import { HttpFailure } from '../http-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import { type BatchReading, type JsonRpcCall, readAnswer, readBatch, retryAfterMs } from './json-rpc-answer.ts';
+import {
+  type JsonRpcBatchResult,
+  type JsonRpcCall,
+  readJsonRpcAnswer,
+  readJsonRpcBatch,
+  retryAfterMs,
+} from './json-rpc-answer.ts';
 import { RpcError } from './rpc-client.ts';
 import type { RpcDialect } from './rpc-verdict.ts';
 
 /** Times in milliseconds. */
-export interface RequestSettings {
+export interface RpcRequestLimits {
   /**
    * The limit of one request, from sending it to the last byte of its answer. Also that of the wait for room before it.
    */
@@ -21,19 +27,19 @@ export interface RequestSettings {
 }
 
 /** What a request is made of. */
-export interface RequestParts {
+export interface RpcRequestParts {
   endpoint: Endpoint;
   http: HttpClient;
   clock: Clock;
   /** Hears when the endpoint asks to be left alone. */
   pool: Pick<EndpointPool, 'hold'>;
-  settings: RequestSettings;
+  settings: RpcRequestLimits;
   dialect: RpcDialect;
   nextId: () => number;
 }
 
 /** A call with its text, as it goes into a request. */
-export interface CallText {
+export interface RpcCallText {
   call: JsonRpcCall;
   text: string;
   bytes: number;
@@ -41,9 +47,9 @@ export interface CallText {
 
 /** One HTTP request to one endpoint, with one call or a batch of them. Never retries. */
 export interface RpcRequest {
-  textOf(method: string, params: Json): CallText;
+  textOf(method: string, params: Json): RpcCallText;
   /** Never throws. Returns an entry for each of the calls, or says that they were not taken together. */
-  send(texts: readonly CallText[]): Promise<BatchReading>;
+  send(texts: readonly RpcCallText[]): Promise<JsonRpcBatchResult>;
 }
 
 /**
@@ -59,10 +65,10 @@ const MAX_VALUES = 1_000_000;
 const MAX_DEPTH = 4_096;
 
 /** Opens nothing before the first call. */
-export function createRpcRequest(parts: RequestParts): RpcRequest {
+export function createRpcRequest(parts: RpcRequestParts): RpcRequest {
   const { endpoint, http, clock, pool, settings, dialect, nextId } = parts;
 
-  async function post(texts: readonly CallText[]): Promise<HttpAnswer> {
+  async function post(texts: readonly RpcCallText[]): Promise<HttpAnswer> {
     const body = texts.map(({ text }) => text).join();
     const response = await http.post(endpoint.url, {
       headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -96,8 +102,8 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
       try {
         const { status, redirect, body } = await post(texts);
         const response = { status, redirect, body: parsedBody(body) };
-        if (others.length > 0) return readBatch([first, ...others], response, dialect);
-        return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
+        if (others.length > 0) return readJsonRpcBatch([first, ...others], response, dialect);
+        return { kind: 'answers', answers: [{ status: 'fulfilled', value: readJsonRpcAnswer(first, response) }] };
       } catch (error) {
         if (others.length > 0 && error instanceof HttpFailure && error.kind === 'too-large') {
           const failure = () => new RpcError('malformed', `${endpoint.name}: ${error.message}`);
@@ -113,7 +119,7 @@ export function createRpcRequest(parts: RequestParts): RpcRequest {
 function parsedBody(body: Buffer): Json | undefined {
   const text = body.toString('utf8');
   if (body.length > LARGE_ANSWER_BYTES) {
-    const { values, depth } = surveyJson(text, MAX_DEPTH, MAX_VALUES);
+    const { values, depth } = measureJson(text, MAX_DEPTH, MAX_VALUES);
     if (values > MAX_VALUES || depth > MAX_DEPTH) return undefined;
   }
   try {

@@ -36,7 +36,7 @@ const LIMITED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst
 const BLOCKED: RpcVerdict = { meaning: 'transport', retry: 'elsewhere', countsAgainst: false, overload: false };
 
 /** Who is to blame for what a node says, and so what is left to try. */
-export type Blame =
+export type RpcBlame =
   /** The request: no node ever answers it. */
   | 'request'
   /** The state of the chain or of the pool: it rules the request out now, on every node that sees the same. */
@@ -49,14 +49,14 @@ export type Blame =
 /** How to read the errors of one family's nodes. This comes before what every gateway says. */
 export interface RpcDialect {
   /** The first text that matches counts. Texts come before codes. */
-  texts: readonly (readonly [Blame, RegExp])[];
-  codes: ReadonlyMap<number, Blame>;
+  texts: readonly (readonly [RpcBlame, RegExp])[];
+  codes: ReadonlyMap<number, RpcBlame>;
 }
 
 /** For families whose nodes have no words of their own. */
 export const NO_DIALECT: RpcDialect = { texts: [], codes: new Map() };
 
-const BLAMED: Readonly<Record<Blame, RpcVerdict>> = {
+const BLAMED: Readonly<Record<RpcBlame, RpcVerdict>> = {
   request: PERMANENT,
   state: STATE,
   endpoint: TROUBLED,
@@ -100,7 +100,7 @@ const CODES: ReadonlyMap<number, RpcVerdict> = new Map([
 ]);
 
 /** Judges a failed call. */
-export function judgeFailure(error: RpcError, dialect: RpcDialect): RpcVerdict {
+export function judgeRpcFailure(error: RpcError, dialect: RpcDialect): RpcVerdict {
   switch (error.kind) {
     case 'timeout':
       return SILENT;
@@ -122,20 +122,20 @@ export function judgeFailure(error: RpcError, dialect: RpcDialect): RpcVerdict {
 }
 
 /** Whether the outcome of a call counts against the endpoint that it went to. */
-export function speaksAgainst(answer: PromiseSettledResult<unknown>, dialect: RpcDialect): boolean {
+export function countsAgainstEndpoint(answer: PromiseSettledResult<unknown>, dialect: RpcDialect): boolean {
   if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
-  return judgeFailure(answer.reason, dialect).countsAgainst;
+  return judgeRpcFailure(answer.reason, dialect).countsAgainst;
 }
 
 /** Whether the endpoint said that it was asked too much within some time. */
-export function asksForLess(error: unknown, dialect: RpcDialect): error is RpcError {
-  return error instanceof RpcError && judgeFailure(error, dialect) === LIMITING;
+export function isRateLimitError(error: unknown, dialect: RpcDialect): error is RpcError {
+  return error instanceof RpcError && judgeRpcFailure(error, dialect) === LIMITING;
 }
 
 /**
  * Whether a node answered that it cannot tell this: pruned, not there yet, or not allowed. The node is not in trouble.
  */
-export function isDenial(error: unknown, dialect: RpcDialect): boolean {
+export function isRpcDenial(error: unknown, dialect: RpcDialect): boolean {
   if (!isNodeError(error)) return false;
   const { retry, countsAgainst } = judgeNodeError(error, dialect);
   return retry !== 'again' && !countsAgainst;

@@ -2,23 +2,31 @@ import type { BroadcastOutcome, ChainClient } from '../../chains/chain-client.ts
 import { messageOf } from '../../domain/errors.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
-import { backOff, nextLook } from '../timing.ts';
-import { applyToOpen, askAny, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
-import type { Change, OpenEntry } from './ledger.ts';
+import { backOff, nextLookAt } from '../timing.ts';
+import {
+  applyToOpen,
+  askAny,
+  clientsOf,
+  isDue,
+  type LaneStep,
+  latestAttemptOf,
+  unminedTransactions,
+} from './lane-step.ts';
+import type { LaneChange, OpenTransaction } from './ledger.ts';
 
 /** The result of a round of offers. */
-export interface Offers {
+export interface OfferResult {
   offered: number;
   /** Transactions that no node took. They are looked for on the chain, because one of their attempts may be there. */
-  notTaken: OpenEntry[];
+  notTaken: OpenTransaction[];
 }
 
 /**
  * Offers stored bytes to the nodes, lowest sequence first. Offers due transactions that no node has taken yet, and
  * those that a node took long ago and that are in no block. Only committed bytes ever get here.
  */
-export async function offer(step: LaneStep): Promise<Offers> {
-  const due = unmined(step).filter((entry) => needsOffer(step, entry));
+export async function offerDueTransactions(step: LaneStep): Promise<OfferResult> {
+  const due = unminedTransactions(step).filter((entry) => needsOffer(step, entry));
   if (due.length === 0 || step.life.isEnding()) return { offered: 0, notTaken: [] };
   const { now: entries, later, blocker } = offerRound(step, due);
   const outcomes = await broadcast(step, entries);
@@ -34,8 +42,8 @@ export async function offer(step: LaneStep): Promise<Offers> {
  * Whether to offer the latest attempt now: it is due and no node took it lately, or the pool is known not to have it. A
  * transaction that is to have no effect is offered only as a noop.
  */
-function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
-  const latest = latestOf(entry);
+function needsOffer(step: LaneStep, entry: OpenTransaction): boolean {
+  const latest = latestAttemptOf(entry);
   const { id } = entry.transaction;
   const isMissing = step.memory.offers.isMissing(id);
   if (latest === undefined || latest.deadAt !== null || !mayBeOffered(entry)) return false;
@@ -47,14 +55,14 @@ function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   );
 }
 
-type Outcomes = Map<OpenEntry, BroadcastOutcome>;
+type Outcomes = Map<OpenTransaction, BroadcastOutcome>;
 
 /** Offers the latest attempt of each transaction. Attempts that share endpoints go in one call. */
-async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise<Outcomes> {
+async function broadcast(step: LaneStep, entries: readonly OpenTransaction[]): Promise<Outcomes> {
   const outcomes: Outcomes = new Map();
-  const groups = new Map<ChainClient, { entry: OpenEntry; attempt: Attempt }[]>();
+  const groups = new Map<ChainClient, { entry: OpenTransaction; attempt: Attempt }[]>();
   for (const entry of entries) {
-    const attempt = latestOf(entry);
+    const attempt = latestAttemptOf(entry);
     try {
       const { client } = await step.senders.of(entry.transaction.relayerId);
       if (attempt !== undefined) groups.set(client, [...(groups.get(client) ?? []), { entry, attempt }]);
@@ -92,38 +100,43 @@ async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Pr
 /**
  * Handles nodes that lack a lower sequence. Offers all our lower transactions once more, and then those that need them.
  */
-async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<void> {
-  const isAhead = (entry: OpenEntry) => outcomes.get(entry)?.kind === 'anchor-ahead';
+async function offerLower(step: LaneStep, entries: readonly OpenTransaction[], outcomes: Outcomes): Promise<void> {
+  const isAhead = (entry: OpenTransaction) => outcomes.get(entry)?.kind === 'anchor-ahead';
   const ahead = entries.filter(isAhead);
   if (ahead.length === 0) return;
   const first = ahead[0]?.transaction.sequence ?? null;
-  const isLower = ({ transaction: { sequence } }: OpenEntry) => first !== null && sequence !== null && sequence < first;
-  const again = [...unmined(step).filter((entry) => isLower(entry) && mayBeOffered(entry)), ...ahead];
+  const isLower = ({ transaction: { sequence } }: OpenTransaction) =>
+    first !== null && sequence !== null && sequence < first;
+  const again = [...unminedTransactions(step).filter((entry) => isLower(entry) && mayBeOffered(entry)), ...ahead];
   for (const [entry, outcome] of await broadcast(step, again)) {
     if (ahead.includes(entry) || outcomes.has(entry)) outcomes.set(entry, outcome);
   }
 }
 
 /** Whether the latest attempt is to get into a block. For a transaction that is to have no effect, only a noop is. */
-export function mayBeOffered(entry: OpenEntry): boolean {
-  return entry.transaction.noopEnd === null || latestOf(entry)?.purpose === 'noop';
+export function mayBeOffered(entry: OpenTransaction): boolean {
+  return entry.transaction.noopEnd === null || latestAttemptOf(entry)?.purpose === 'noop';
 }
 
 /** Whether nodes had no room for the transaction, and no room has appeared since. */
-function waitsForRoom(step: LaneStep, entry: OpenEntry, outcomes: Outcomes): boolean {
+function waitsForRoom(step: LaneStep, entry: OpenTransaction, outcomes: Outcomes): boolean {
   return (
     outcomes.get(entry)?.kind === 'busy' && isOrdered(entry) && !step.memory.offers.isMissing(entry.transaction.id)
   );
 }
 
 /** Puts off transactions above one that waits for room (`blocker`). They become due together with it. */
-async function holdBack(step: LaneStep, entries: readonly OpenEntry[], blocker: OpenEntry | undefined): Promise<void> {
+async function holdBack(
+  step: LaneStep,
+  entries: readonly OpenTransaction[],
+  blocker: OpenTransaction | undefined,
+): Promise<void> {
   const until = blocker && step.open.entries.get(blocker.transaction.id)?.transaction;
   if (until === undefined) return;
-  const changes = entries.filter(isOrdered).map((entry): Change => {
+  const changes = entries.filter(isOrdered).map((entry): LaneChange => {
     const { transaction } = entry;
     const isNews = step.memory.offers.heldBack(transaction.id);
-    const text = `Attempt ${latestOf(entry)?.ordinal} not offered: no room for ${until.sequence}, which comes before it`;
+    const text = `Attempt ${latestAttemptOf(entry)?.ordinal} not offered: no room for ${until.sequence}, which comes before it`;
     return {
       transaction,
       set: { ...reasonUnlessWithdrawn(transaction.noopEnd, text), nextActionAt: until.nextActionAt },
@@ -134,7 +147,11 @@ async function holdBack(step: LaneStep, entries: readonly OpenEntry[], blocker: 
 }
 
 /** Stores the outcomes of the round. Returns the transactions that no node took. */
-async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<OpenEntry[]> {
+async function note(
+  step: LaneStep,
+  entries: readonly OpenTransaction[],
+  outcomes: Outcomes,
+): Promise<OpenTransaction[]> {
   const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
   await applyToOpen(step, changes);
   for (const entry of roomLeft(entries, outcomes)) step.memory.offers.missing(entry.transaction.id);
@@ -145,19 +162,19 @@ async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Out
 }
 
 /** Transactions that nodes had no room for before they took a later one: room appeared during the round. */
-function roomLeft(entries: readonly OpenEntry[], outcomes: Outcomes): OpenEntry[] {
+function roomLeft(entries: readonly OpenTransaction[], outcomes: Outcomes): OpenTransaction[] {
   const last = entries.findLastIndex((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'accepted');
   return entries
     .slice(0, Math.max(last, 0))
     .filter((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'busy');
 }
 
-function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome): Change {
+function changeFor(step: LaneStep, entry: OpenTransaction, outcome: BroadcastOutcome): LaneChange {
   const { transaction } = entry;
   const { timing } = step;
   const { offers } = step.memory;
   const now = step.clock.now();
-  const ordinal = latestOf(entry)?.ordinal ?? 1;
+  const ordinal = latestAttemptOf(entry)?.ordinal ?? 1;
   step.ledger.offered(transaction, outcome.kind);
   if (outcome.kind === 'accepted') {
     offers.accepted(transaction.id, step.clock.elapsed());
@@ -166,7 +183,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
       // One that stands under a sequence out of reach keeps the reason, however often nodes take it.
       ...(offers.causeOf(transaction.id) === 'sequence' ? {} : reasonUnlessWithdrawn(transaction.noopEnd, null)),
       sentAt: transaction.sentAt ?? now,
-      nextActionAt: nextLook(now, now, timing),
+      nextActionAt: nextLookAt(now, now, timing),
     };
     return { transaction, set, accepted: { ordinal, at: now, ...(outcome.by !== undefined && { by: outcome.by }) } };
   }
@@ -204,20 +221,20 @@ const CROWDED_ROUND = 16;
 
 /** Which of the due transactions are offered now, and which later. */
 export interface OfferRound {
-  now: OpenEntry[];
+  now: OpenTransaction[];
   /** The transactions to offer later, lowest sequence first. */
-  later: OpenEntry[];
+  later: OpenTransaction[];
   /** The lowest transaction that nodes had no room for and that is not offered now. Those above it wait with it. */
-  blocker: OpenEntry | undefined;
+  blocker: OpenTransaction | undefined;
 }
 
 /**
  * Chooses what to offer now. Once nodes have had no room, few transactions are offered at a time, and none above one
  * that waits for room. It would take room there and get into no block.
  */
-export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRound {
+export function offerRound(step: LaneStep, due: readonly OpenTransaction[]): OfferRound {
   const isDue = new Set(due);
-  const open = unmined(step);
+  const open = unminedTransactions(step);
   const most = open.some((entry) => lacksRoom(step, entry)) ? CROWDED_ROUND : Number.POSITIVE_INFINITY;
   const round: OfferRound = { now: [], later: [], blocker: undefined };
   for (const entry of open) {
@@ -233,11 +250,11 @@ export function offerRound(step: LaneStep, due: readonly OpenEntry[]): OfferRoun
 }
 
 /** Whether the transaction gets into a block only after lower sequences, and no node has it. */
-function isOrdered(entry: OpenEntry): boolean {
-  return entry.transaction.anchorKind === 'sequence' && latestOf(entry)?.acceptedAt === null;
+function isOrdered(entry: OpenTransaction): boolean {
+  return entry.transaction.anchorKind === 'sequence' && latestAttemptOf(entry)?.acceptedAt === null;
 }
 
-function lacksRoom(step: LaneStep, entry: OpenEntry): boolean {
+function lacksRoom(step: LaneStep, entry: OpenTransaction): boolean {
   return isOrdered(entry) && step.memory.offers.hasAnswer(entry.transaction.id, 'busy');
 }
 
@@ -251,7 +268,7 @@ export async function markMissing(step: LaneStep): Promise<void> {
   const { timing } = step;
   const { pool } = step.memory;
   if (!pool.isDue(step.clock.elapsed(), timing.poolMs)) return;
-  const waiting = unmined(step).filter((entry) => hasWaited(step, entry));
+  const waiting = unminedTransactions(step).filter((entry) => hasWaited(step, entry));
   const [lowest] = waiting;
   if (lowest === undefined) return;
   const hasRoom = pool.ask(step.clock.elapsed());
@@ -261,7 +278,7 @@ export async function markMissing(step: LaneStep): Promise<void> {
       one.sequences?.next(account.address, chainOfLane(step.key)),
     );
     if (count === undefined) return;
-    const isMissing = ({ transaction: { sequence } }: OpenEntry) => sequence !== null && sequence >= count;
+    const isMissing = ({ transaction: { sequence } }: OpenTransaction) => sequence !== null && sequence >= count;
     const missing = waiting.filter((entry) => isMissing(entry) && (hasRoom || isTaken(entry)));
     for (const { transaction } of missing.slice(0, timing.batch)) step.memory.offers.missing(transaction.id);
   } catch (error) {
@@ -270,12 +287,12 @@ export async function markMissing(step: LaneStep): Promise<void> {
 }
 
 /** Whether a node took the transaction some time ago, or had no room for it. */
-function hasWaited(step: LaneStep, entry: OpenEntry): boolean {
+function hasWaited(step: LaneStep, entry: OpenTransaction): boolean {
   const { id } = entry.transaction;
   if (!isTaken(entry)) return step.memory.offers.hasAnswer(id, 'busy');
   return step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.poolMs);
 }
 
-function isTaken(entry: OpenEntry): boolean {
-  return latestOf(entry)?.acceptedAt !== null;
+function isTaken(entry: OpenTransaction): boolean {
+  return latestAttemptOf(entry)?.acceptedAt !== null;
 }

@@ -1,14 +1,14 @@
-import type { HistoryAnswer, HistoryQuestion, PastTransaction } from '../../chains/chain-client.ts';
+import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { sequenceOf } from '../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
-import { parked } from './attempts/prepare.ts';
-import { newAttempt } from './attempts/signing.ts';
+import { parkTransaction } from './attempts/prepare.ts';
+import { signedAttemptRecord } from './attempts/signing.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
-import { HELD_MS } from './restored-store.ts';
+import { RESTORED_RETRY_MS } from './restored-store.ts';
 import type { Sender } from './sender.ts';
 
 /** How long endpoints that cannot show all yet are waited for before an operator is asked. */
@@ -92,7 +92,7 @@ async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<
     return;
   }
   const since = Math.min(...compared.map(({ transaction }) => transaction.createdAt));
-  const question: Omit<HistoryQuestion, 'account'> = {
+  const question: Omit<AccountHistoryQuery, 'account'> = {
     identity: chainOfLane(step.key),
     since,
     sequences: figures === undefined ? null : { from: restored.from, to: figures.chain },
@@ -121,10 +121,10 @@ function isBeyond({ chain, held }: SequenceFigures, from: bigint | null): boolea
 /** Asks the clients of the lane's relayers in turn, until one of them shows all. */
 async function lookWith(
   compared: readonly Candidate[],
-  question: Omit<HistoryQuestion, 'account'>,
-): Promise<HistoryAnswer> {
+  question: Omit<AccountHistoryQuery, 'account'>,
+): Promise<AccountHistoryAnswer> {
   const senders = new Map(compared.map(({ sender }) => [sender.client, sender]));
-  let best: HistoryAnswer = { kind: 'unproved', found: [], reason: 'no endpoint was asked' };
+  let best: AccountHistoryAnswer = { kind: 'unproved', found: [], reason: 'no endpoint was asked' };
   for (const { client, account } of senders.values()) {
     if (client.accountHistory === undefined) continue;
     best = await client.accountHistory.look({ ...question, account });
@@ -214,7 +214,7 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
         nextActionAt: now,
       },
       // The chain has it.
-      attempt: { ...newAttempt(step, about, past), acceptedAt: now },
+      attempt: { ...signedAttemptRecord(step, about, past), acceptedAt: now },
     };
   });
   if (!(await step.ledger.record(adopted))) {
@@ -241,7 +241,7 @@ export async function withoutUnchecked(step: LaneStep, pending: readonly Transac
     unchecked.map((transaction) =>
       heldFor === undefined
         ? { transaction, set: { statusReason: LOOKING, nextActionAt: step.clock.now() + step.timing.retryMs } }
-        : parked(step, transaction, 'other', { reason: heldFor, pauseMs: HELD_MS }),
+        : parkTransaction(step, transaction, 'other', { reason: heldFor, pauseMs: RESTORED_RETRY_MS }),
     ),
   );
   return pending.filter(({ id }) => !restored.isUnchecked(id));

@@ -1,20 +1,24 @@
-import type { NewAttempt } from '../../chains/chain-client.ts';
+import type { ReplacementSpec } from '../../chains/chain-client.ts';
 import type { DecisionKind } from '../../domain/transaction/decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type AttemptOutcome, type FurtherAttempt, signAttempts } from './attempts/further-attempts.ts';
+import type { NoopEndStatus } from '../../domain/transaction/transaction-state.ts';
+import {
+  type ReplacementAttempt,
+  type ReplacementOutcome,
+  signReplacementAttempts,
+} from './attempts/further-attempts.ts';
 import {
   ageOf,
   applyToOpen,
+  expiryReason,
   hasExpired,
   isUnresolved,
   type LaneStep,
-  latestOf,
-  lifetimeOf,
-  observedOf,
-  unmined,
+  latestAttemptOf,
+  toObservedTransaction,
+  unminedTransactions,
 } from './lane-step.ts';
-import type { Change, OpenEntry } from './ledger.ts';
+import type { LaneChange, OpenTransaction } from './ledger.ts';
 
 /**
  * Signs the next attempt of each transaction that is in no block and needs one. A transaction that has expired, was
@@ -22,20 +26,24 @@ import type { Change, OpenEntry } from './ledger.ts';
  * come first. A call signs a batch at most, so that clients' requests are looked at before the next batch.
  * @returns how many were tried
  */
-export async function signDue(step: LaneStep): Promise<number> {
+export async function signDueAttempts(step: LaneStep): Promise<number> {
   await applyToOpen(step, await withdrawals(step));
   const due = await allDue(step);
-  const isBump = ({ attempt }: FurtherAttempt) => Number(attempt.purpose === 'bump');
+  const isBump = ({ attempt }: ReplacementAttempt) => Number(attempt.purpose === 'bump');
   const batch = due.toSorted((one, other) => isBump(one) - isBump(other)).slice(0, step.timing.batch);
   if (batch.length === 0 || step.life.isEnding()) return 0;
-  const outcomes = await signAttempts(step, batch);
+  const outcomes = await signReplacementAttempts(step, batch);
   const changes = batch.flatMap((wanted, index) => unsigned(step, wanted, outcomes[index] ?? { kind: 'later' }) ?? []);
   await applyToOpen(step, changes);
   return batch.length;
 }
 
 /** The change of a transaction whose attempt was not signed, if any. */
-function unsigned(step: LaneStep, { entry, attempt }: FurtherAttempt, outcome: AttemptOutcome): Change | undefined {
+function unsigned(
+  step: LaneStep,
+  { entry, attempt }: ReplacementAttempt,
+  outcome: ReplacementOutcome,
+): LaneChange | undefined {
   const { transaction } = entry;
   if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
   // No price would bring the transaction into a block.
@@ -49,7 +57,7 @@ function unsigned(step: LaneStep, { entry, attempt }: FurtherAttempt, outcome: A
       offers.restUntil(transaction.id, step.clock.elapsed() + step.timing.retryMs);
       return undefined;
     }
-    return withdraw(step, transaction, 'failed', 'refused', outcome.reason);
+    return withdrawTransaction(step, transaction, 'failed', 'refused', outcome.reason);
   }
   // The earlier attempts stay on offer.
   const cause = outcome.kind === 'refused' ? 'other' : outcome.cause;
@@ -59,10 +67,10 @@ function unsigned(step: LaneStep, { entry, attempt }: FurtherAttempt, outcome: A
   return { transaction, set: { statusReason: outcome.reason }, ...(isNew ? { decision } : {}) };
 }
 
-async function allDue(step: LaneStep): Promise<FurtherAttempt[]> {
+async function allDue(step: LaneStep): Promise<ReplacementAttempt[]> {
   const waiting = waitingForLower(step);
-  const due: FurtherAttempt[] = [];
-  for (const entry of unmined(step)) {
+  const due: ReplacementAttempt[] = [];
+  for (const entry of unminedTransactions(step)) {
     const attempt = await dueOf(step, entry);
     if (attempt === undefined || step.memory.offers.isResting(entry.transaction.id, step.clock.elapsed())) continue;
     if (attempt.purpose === 'bump' && waiting.has(entry)) continue;
@@ -76,31 +84,31 @@ async function allDue(step: LaneStep): Promise<FurtherAttempt[]> {
  * Transactions that wait for a lower sequence: it is missing, or no node has taken its transaction. No price brings
  * them into a block before that.
  */
-function waitingForLower(step: LaneStep): Set<OpenEntry> {
-  const waiting = new Set<OpenEntry>();
+function waitingForLower(step: LaneStep): Set<OpenTransaction> {
+  const waiting = new Set<OpenTransaction>();
   let [next, isBlocked]: [bigint | null, boolean] = [null, false];
   for (const entry of step.open.bySequence) {
     const { sequence, status } = entry.transaction;
     if (sequence === null || isUnresolved(step, entry)) continue;
     isBlocked ||= next !== null && sequence > next;
     if (isBlocked) waiting.add(entry);
-    isBlocked ||= status !== 'mined' && latestOf(entry)?.acceptedAt === null;
+    isBlocked ||= status !== 'mined' && latestAttemptOf(entry)?.acceptedAt === null;
     next = sequence + 1n;
   }
   return waiting;
 }
 
 /** Withdraws transactions that have expired or that no node will take. From then on only a noop is offered. */
-async function withdrawals(step: LaneStep): Promise<Change[]> {
-  const changes: Change[] = [];
-  for (const { transaction } of unmined(step)) {
+async function withdrawals(step: LaneStep): Promise<LaneChange[]> {
+  const changes: LaneChange[] = [];
+  for (const { transaction } of unminedTransactions(step)) {
     if (transaction.noopEnd !== null) continue;
     if (await hasExpired(step, transaction)) {
-      const reason = `${lifetimeOf(transaction)} before it was in a block`;
-      changes.push(withdraw(step, transaction, 'expired', 'expired', reason));
+      const reason = `${expiryReason(transaction)} before it was in a block`;
+      changes.push(withdrawTransaction(step, transaction, 'expired', 'expired', reason));
     } else if (isRefusedForGood(step, transaction.id)) {
       const reason = `No node takes it: ${transaction.statusReason ?? 'refused'}`;
-      changes.push(withdraw(step, transaction, 'failed', 'refused', reason));
+      changes.push(withdrawTransaction(step, transaction, 'failed', 'refused', reason));
     }
   }
   return changes;
@@ -117,13 +125,13 @@ function isRefusedForGood({ memory: { offers }, clock, timing }: LaneStep, id: s
 }
 
 /** The decision that a transaction is to have no effect any more. */
-export function withdraw(
+export function withdrawTransaction(
   step: LaneStep,
   transaction: Transaction,
-  noopEnd: NoopEnd,
+  noopEnd: NoopEndStatus,
   kind: DecisionKind,
   reason: string,
-): Change {
+): LaneChange {
   return {
     transaction,
     set: { noopEnd, statusReason: reason, nextActionAt: step.clock.now() },
@@ -131,8 +139,8 @@ export function withdraw(
   };
 }
 
-async function dueOf(step: LaneStep, entry: OpenEntry): Promise<NewAttempt | undefined> {
-  const latest = latestOf(entry);
+async function dueOf(step: LaneStep, entry: OpenTransaction): Promise<ReplacementSpec | undefined> {
+  const latest = latestAttemptOf(entry);
   const { id, noopEnd } = entry.transaction;
   if (latest === undefined) return undefined;
   if (noopEnd !== null && latest.purpose !== 'noop') return { purpose: 'noop' };
@@ -153,9 +161,13 @@ function refusalOf(step: LaneStep, id: string): { refusal?: string } {
 }
 
 /** Whether a further attempt can replace the present attempts of the transaction. */
-export async function canReplace(step: LaneStep, entry: OpenEntry, purpose: NewAttempt['purpose']): Promise<boolean> {
+export async function canReplace(
+  step: LaneStep,
+  entry: OpenTransaction,
+  purpose: ReplacementSpec['purpose'],
+): Promise<boolean> {
   try {
-    const { sender, ...observed } = await observedOf(step, entry);
+    const { sender, ...observed } = await toObservedTransaction(step, entry);
     return sender.client.replacement?.can(observed, purpose) ?? false;
   } catch {
     // The relayer or its network is not available now, so nothing can be signed either.
@@ -164,11 +176,11 @@ export async function canReplace(step: LaneStep, entry: OpenEntry, purpose: NewA
 }
 
 /** Whether the network has been silent about the latest attempt for longer than usual. */
-async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
-  const latest = latestOf(entry);
+async function isOverdue(step: LaneStep, entry: OpenTransaction): Promise<boolean> {
+  const latest = latestAttemptOf(entry);
   if (latest === undefined || latest.acceptedAt === null) return false;
   try {
-    const observed = await observedOf(step, entry);
+    const observed = await toObservedTransaction(step, entry);
     const silentFor = ageOf(step, entry.transaction.id, latest.acceptedAt);
     const { replacement } = observed.sender.client;
     return replacement !== undefined && silentFor >= replacement.patienceMs(observed);

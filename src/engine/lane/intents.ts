@@ -1,13 +1,17 @@
 import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { isFinal, type NoopEnd } from '../../domain/transaction/transaction-state.ts';
-import { type AttemptOutcome, type FurtherAttempt, signAttempts } from './attempts/further-attempts.ts';
-import { canReplace, withdraw } from './due-attempts.ts';
-import { applyToOpen, isUnresolved, type LaneStep, renewedOf } from './lane-step.ts';
-import type { Change } from './ledger.ts';
+import { isFinal, type NoopEndStatus } from '../../domain/transaction/transaction-state.ts';
+import {
+  type ReplacementAttempt,
+  type ReplacementOutcome,
+  signReplacementAttempts,
+} from './attempts/further-attempts.ts';
+import { canReplace, withdrawTransaction } from './due-attempts.ts';
+import { applyToOpen, isUnresolved, type LaneStep, renewedTransactionIds } from './lane-step.ts';
+import type { LaneChange } from './ledger.ts';
 
 /** The refusal of an intent. It names statuses as the reference does in its messages, for instance `Sent`. */
-export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
+export function intentRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
   const current = status.charAt(0).toUpperCase() + status.slice(1);
   return `Invalid transaction state for ${kind}_transaction. Current: ${current}, Expected one of: [Pending, Sent, Submitted]`;
 }
@@ -18,7 +22,7 @@ export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction
  * signs one batch of replacements at most, so that a client who cancels need not wait for all.
  * @returns how many were settled
  */
-export async function carryOut(step: LaneStep, intents: readonly Intent[]): Promise<number> {
+export async function carryOutIntents(step: LaneStep, intents: readonly Intent[]): Promise<number> {
   let settled = 0;
   for (const round of roundsOf(intents)) {
     if (step.life.isEnding()) break;
@@ -35,14 +39,14 @@ function roundsOf(intents: readonly Intent[]): Intent[][] {
   return Array.from({ length: most }, (_, round) => byTransaction.flatMap((each) => each[round] ?? []));
 }
 
-const NOOP_REASONS: Readonly<Record<NoopEnd, string>> = {
+const NOOP_REASONS: Readonly<Record<NoopEndStatus, string>> = {
   canceled: 'the transaction is being canceled',
   expired: 'the transaction has expired',
   failed: 'no node takes the transaction',
 };
 
 /** What is to be done about an intent. */
-type Plan = { change: Change } | { replacement: FurtherAttempt } | { refusal: string } | 'later';
+type Plan = { change: LaneChange } | { replacement: ReplacementAttempt } | { refusal: string } | 'later';
 type Outcome = 'done' | 'later' | { refusal: string };
 
 async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<number> {
@@ -51,7 +55,7 @@ async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<
   const applied = await applyToOpen(step, changes);
   const all = plans.flatMap((plan) => (plan !== 'later' && 'replacement' in plan ? [plan.replacement] : []));
   const batch = all.slice(0, step.timing.batch);
-  const outcomes = await signAttempts(step, batch);
+  const outcomes = await signReplacementAttempts(step, batch);
 
   const refused: { position: number; transactionId: string; refusal: string }[] = [];
   let settled = 0;
@@ -82,10 +86,10 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
       return restored.heldFor === undefined ? 'later' : { refusal: `Cannot ${action.kind}: ${restored.heldFor}` };
     }
     if (!isFinal(transaction.status)) step.life.distrust();
-    return isFinal(transaction.status) ? { refusal: stateRefusal(action.kind, transaction) } : 'later';
+    return isFinal(transaction.status) ? { refusal: intentRefusal(action.kind, transaction) } : 'later';
   }
   const { transaction } = entry;
-  if (transaction.status === 'mined') return { refusal: stateRefusal(action.kind, transaction) };
+  if (transaction.status === 'mined') return { refusal: intentRefusal(action.kind, transaction) };
   if (action.kind === 'cancel') {
     // A transaction that is to have no effect already keeps its reason.
     if (transaction.noopEnd !== null) {
@@ -95,7 +99,7 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
     const reason = (await canReplace(step, entry, 'noop'))
       ? 'Transaction canceled by user, replacing with NOOP'
       : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';
-    return { change: { ...withdraw(step, transaction, 'canceled', 'canceling', reason), settles } };
+    return { change: { ...withdrawTransaction(step, transaction, 'canceled', 'canceling', reason), settles } };
   }
   if (isUnresolved(step, entry))
     return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
@@ -119,8 +123,8 @@ async function changePending(
   step: LaneStep,
   { action, position: settles }: Intent,
   transaction: Transaction,
-): Promise<Change> {
-  const isRenewed = (await renewedOf(step, [transaction])).has(transaction.id);
+): Promise<LaneChange> {
+  const isRenewed = (await renewedTransactionIds(step, [transaction])).has(transaction.id);
   const text = isRenewed ? 'No attempt of it can execute any more' : 'It was not signed yet';
   if (action.kind === 'cancel') {
     const statusReason = 'Transaction canceled by user';
@@ -137,7 +141,7 @@ async function changePending(
 function outcomeOf(
   step: LaneStep,
   { transactionId, position }: Intent,
-  { plan, isApplied, attempted }: { plan: Plan; isApplied: boolean; attempted: AttemptOutcome | undefined },
+  { plan, isApplied, attempted }: { plan: Plan; isApplied: boolean; attempted: ReplacementOutcome | undefined },
 ): Outcome {
   if (plan === 'later' || 'refusal' in plan) return plan;
   if ('change' in plan) return isApplied ? 'done' : 'later';

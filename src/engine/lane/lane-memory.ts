@@ -1,10 +1,10 @@
-import type { ChainMoment } from '../../chains/chain-client.ts';
+import type { ChainHead } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Log } from '../../observability/log.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
 import { BroadcastHistory } from './broadcast-history.ts';
-import { RestoredStore } from './restored-store.ts';
+import { RestoredLane } from './restored-store.ts';
 
 /** The time that a lane's chain tells, cached. */
 export class ChainClock {
@@ -16,7 +16,7 @@ export class ChainClock {
    * @param elapsed by a clock that never goes back
    */
   async at(
-    ask: () => Promise<ChainMoment>,
+    ask: () => Promise<ChainHead>,
     { elapsed, keepMs, log }: { elapsed: () => number; keepMs: number; log: Log },
   ): Promise<Timestamp | undefined> {
     if (this.#read !== undefined && elapsed() < this.#read.until) return this.#read.at;
@@ -70,7 +70,7 @@ export class PoolWatch {
 }
 
 /** Measures ages in milliseconds, by a clock that never goes back and that nobody sets. */
-export class Ages {
+export class AgeClock {
   readonly #known = new Map<string, { at: Timestamp; since: number }>();
   readonly #watched = new Map<string, number>();
 
@@ -113,11 +113,11 @@ export class LaneMemory {
   readonly offers = new BroadcastHistory();
   readonly pool = new PoolWatch();
   /** The ages of transactions, by their id, and of intents, by their position. */
-  readonly ages = new Ages();
+  readonly ages = new AgeClock();
   /** The attempt signed last of those that were seen in a block: its sequence, and when it was signed. */
   newestInBlock: { sequence: bigint; signedAt: Timestamp } | null = null;
   /** What was in the store when the lane began, and how far it was compared with the chain. */
-  restored = RestoredStore.NOTHING;
+  restored = RestoredLane.NOTHING;
 
   /** @param driftMs how long the chain must contradict what is known here before it is believed, in milliseconds */
   constructor(driftMs: number) {

@@ -1,14 +1,14 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient, ChainMoment, ObservedEntry } from '../../chains/chain-client.ts';
+import type { ChainClient, ChainHead, ObservedTransaction } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import { chainOfLane, isDueAt } from '../../domain/transaction/lane.ts';
 import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';
 import type { LaneMemory } from './lane-memory.ts';
-import type { Change, Ledger, OpenEntry } from './ledger.ts';
+import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 import type { Sender, Senders } from './sender.ts';
 
@@ -16,7 +16,7 @@ import type { Sender, Senders } from './sender.ts';
  * The moments in a transaction's life, in their usual order. Something lasting happens between each two. When the
  * process ends at any of them, no accepted transaction may be lost or doubled.
  */
-export const CHECKPOINTS = [
+export const CRASH_POINTS = [
   /** The lane has found the transaction. */
   'found',
   /** Its price is known; nothing is stored yet. */
@@ -43,13 +43,13 @@ export const CHECKPOINTS = [
   'settled',
 ] as const;
 
-export type Checkpoint = (typeof CHECKPOINTS)[number];
+export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 /** What one step of a lane works with. */
 export interface LaneStep {
   readonly key: string;
   readonly chain: Chain;
-  readonly ledger: Ledger;
+  readonly ledger: TransactionLedger;
   readonly read: LaneReads;
   readonly senders: Senders;
   /** The lane's open transactions. Each part of the step keeps them current. */
@@ -69,7 +69,7 @@ export interface LaneStep {
 
 /** The reads with which a lane asks the store for what it does not keep in memory. */
 export type LaneReads = Pick<
-  Reader,
+  StoreReader,
   'attempts' | 'budgeted' | 'chainIdentity' | 'children' | 'pendingUpTo' | 'transactionByHash' | 'transactionOfLane'
 >;
 
@@ -80,7 +80,7 @@ export interface StepClock {
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** When the chain's latest block was made, from a recent answer; undefined when no node tells. */
-  chainTime(ask: () => Promise<ChainMoment>): Promise<Timestamp | undefined>;
+  chainTime(ask: () => Promise<ChainHead>): Promise<Timestamp | undefined>;
 }
 
 /** Whether the step goes on. */
@@ -93,12 +93,12 @@ export interface StepLife {
   /** Notes that `open` may not match the store. The step ends, and the next one reads the open transactions again. */
   distrust(): void;
   /** Called at each moment of a transaction's life. */
-  onCheckpoint(moment: Checkpoint): void;
+  onCheckpoint(moment: CrashPoint): void;
 }
 
 /** The open transactions that are in no block but still can be, by sequence. */
-export function unmined(step: LaneStep): OpenEntry[] {
-  const isSigned = ({ transaction: { status } }: OpenEntry) => status === 'sent' || status === 'submitted';
+export function unminedTransactions(step: LaneStep): OpenTransaction[] {
+  const isSigned = ({ transaction: { status } }: OpenTransaction) => status === 'sent' || status === 'submitted';
   return step.open.bySequence.filter((entry) => isSigned(entry) && !isUnresolved(step, entry));
 }
 
@@ -107,7 +107,7 @@ export function unmined(step: LaneStep): OpenEntry[] {
  * own attempts may have used it, so it stays open. But no offer and no further attempt can change anything, and nothing
  * else waits for it.
  */
-export function isUnresolved({ memory, clock, timing }: LaneStep, { transaction }: OpenEntry): boolean {
+export function isUnresolved({ memory, clock, timing }: LaneStep, { transaction }: OpenTransaction): boolean {
   return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);
 }
 
@@ -115,14 +115,14 @@ export function isUnresolved({ memory, clock, timing }: LaneStep, { transaction 
  * Commits changes and updates the step's open transactions. One that is final, or pending again, is removed from them.
  * @returns the changed transactions as they are now, by id
  */
-export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<Map<string, Transaction>> {
+export async function applyToOpen(step: LaneStep, changes: readonly LaneChange[]): Promise<Map<string, Transaction>> {
   const applied = await step.ledger.apply(changes);
   const changeOf = new Map(changes.map((change) => [change.transaction.id, change]));
   for (const [id, transaction] of applied) {
     const entry = step.open.entries.get(id);
     if (isFinal(transaction.status)) {
       step.open.delete(id);
-      forget(step, id);
+      forgetTransaction(step, id);
       step.open.ended(transaction.sequence);
     } else if (transaction.status === 'pending') {
       step.open.delete(id);
@@ -136,7 +136,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
 }
 
 /** The ids of pending transactions that were signed before and whose attempts have all died. */
-export async function renewedOf(
+export async function renewedTransactionIds(
   { read }: Pick<LaneStep, 'read'>,
   pending: readonly Transaction[],
 ): Promise<Set<string>> {
@@ -146,7 +146,7 @@ export async function renewedOf(
 }
 
 /** Forgets a transaction that has ended. */
-export function forget(step: Pick<LaneStep, 'memory'>, transactionId: string): void {
+export function forgetTransaction(step: Pick<LaneStep, 'memory'>, transactionId: string): void {
   step.memory.offers.forget(transactionId);
   step.memory.ages.forget(transactionId);
 }
@@ -186,17 +186,20 @@ export async function askAny<T>(
 }
 
 /** The latest attempt. It stands for the transaction now. */
-export function latestOf({ attempts }: OpenEntry): Attempt | undefined {
+export function latestAttemptOf({ attempts }: OpenTransaction): Attempt | undefined {
   return attempts.at(-1);
 }
 
 /** The entry in the form that a chain's client takes, with its sender. */
-export async function observedOf(step: LaneStep, entry: OpenEntry): Promise<ObservedEntry & { sender: Sender }> {
+export async function toObservedTransaction(
+  step: LaneStep,
+  entry: OpenTransaction,
+): Promise<ObservedTransaction & { sender: Sender }> {
   const sender = await step.senders.of(entry.transaction.relayerId);
   return { ...entry, account: sender.account, sender };
 }
 
-function withNews(attempts: Attempt[], { accepted, died }: Pick<Change, 'accepted' | 'died'> = {}): Attempt[] {
+function withNews(attempts: Attempt[], { accepted, died }: Pick<LaneChange, 'accepted' | 'died'> = {}): Attempt[] {
   if (accepted === undefined && died === undefined) return attempts;
   return attempts.map((attempt) => ({
     ...attempt,
@@ -211,7 +214,7 @@ export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
 }
 
 /** Whether the engine has to look at the transaction now. */
-export function isDue(step: LaneStep, { transaction }: OpenEntry): boolean {
+export function isDue(step: LaneStep, { transaction }: OpenTransaction): boolean {
   return isDueAt(transaction.nextActionAt, step.clock.now());
 }
 
@@ -237,6 +240,6 @@ async function hasChainPassed(step: LaneStep, { client }: Sender, end: Timestamp
 }
 
 /** What ended, for `status_reason`. */
-export function lifetimeOf({ validUntil }: Transaction): string {
+export function expiryReason({ validUntil }: Transaction): string {
   return validUntil === null ? 'Its lifetime passed' : 'valid_until passed';
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { Release } from '../../domain/history.ts';
+import type { UnsignedRelease } from '../../domain/history.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
-import { livingOf } from '../../domain/transaction/attempt.ts';
+import { livingAttempts } from '../../domain/transaction/attempt.ts';
 import { chainOfLane, familyOfLane, laneKey } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
@@ -10,24 +10,24 @@ import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { fillGaps } from '../sequencing/gaps.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import { signPending } from './attempts/sign-pending.ts';
-import { markMissing, mayBeOffered, offer } from './broadcast.ts';
+import { markMissing, mayBeOffered, offerDueTransactions } from './broadcast.ts';
 import type { ParkedTransaction } from './broadcast-history.ts';
 import { compareRestored, withoutUnchecked } from './compare-restored.ts';
-import { signDue } from './due-attempts.ts';
-import { carryOut } from './intents.ts';
+import { signDueAttempts } from './due-attempts.ts';
+import { carryOutIntents } from './intents.ts';
 import { ChainClock, LaneMemory } from './lane-memory.ts';
-import { applyToOpen, type Checkpoint, isDue, isUnresolved, type LaneStep, unmined } from './lane-step.ts';
-import type { Change, Ledger, OpenEntry } from './ledger.ts';
-import { observe } from './observe.ts';
+import { applyToOpen, type CrashPoint, isDue, isUnresolved, type LaneStep, unminedTransactions } from './lane-step.ts';
+import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts';
+import { applyObservations } from './observe.ts';
 import { OpenTransactions } from './open-transactions.ts';
-import { RestoredStore } from './restored-store.ts';
+import { RestoredLane } from './restored-store.ts';
 import { type SenderSources, Senders } from './sender.ts';
 
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Called at each moment of a transaction's life. */
-  onCheckpoint(moment: Checkpoint): void;
+  onCheckpoint(moment: CrashPoint): void;
   store: Store;
   /**
    * What a restored store may hold in the lane that begins with this lease.
@@ -36,7 +36,7 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   origin(lease: HeldLease, isDoubted: boolean): Promise<LaneOrigin | undefined>;
   leases: Pick<LeaseRegistry, 'hold'>;
   /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link StepLife.distrust}. */
-  ledgerUnder(lease: HeldLease, onDoubt: () => void): Ledger;
+  ledgerUnder(lease: HeldLease, onDoubt: () => void): TransactionLedger;
   sources: SenderSources;
   /** Called with the network type when a step ended unexpectedly. */
   onFault(networkType: string): void;
@@ -47,7 +47,7 @@ export interface LaneOrigin {
   /** The place of the last transaction of that kind, in the order of acceptance. */
   upTo: number;
   /** An operator's word about unsigned transactions, while it is in force. */
-  release: Release | null;
+  release: UnsignedRelease | null;
 }
 
 /** The result of a wake-up. `elsewhere`: another instance has the lane. `rests`: the lane has to be woken once more. */
@@ -180,9 +180,9 @@ export class Lane {
     const signed = open.map(({ transaction }) => transaction);
     if ((await leaveRestartedChain(step, signed)) > 0) return true;
     const placed = open.filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
-    await observe(step, placed);
+    await applyObservations(step, placed);
     await compareRestored(step);
-    const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
+    const settled = await carryOutIntents(step, await store.read.intents(this.#key, timing.inFlight));
 
     // Read only now, so that what clients asked for until now counts.
     const due = await this.#pending(step, now);
@@ -194,13 +194,13 @@ export class Lane {
     const pending = await withoutUnchecked(step, due);
     if ((await leaveRestartedChain(step, pending)) > 0) return true;
     if (pending.length > 0) step.life.onCheckpoint('found');
-    const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
+    const waits = placed.length > 0 || unminedTransactions(step).some((entry) => isMissing(step, entry));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
-    const further = (await signDue(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
+    const further = (await signDueAttempts(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     await markMissing(step);
     // Offers one batch while the next is priced and signed. The next step offers what is signed here.
-    const { offered, notTaken } = await bothDone(offer(step), signPending(step, pending));
-    await observe(step, notTaken);
+    const { offered, notTaken } = await bothDone(offerDueTransactions(step), signPending(step, pending));
+    await applyObservations(step, notTaken);
 
     const moved = placed.length + settled + pending.length + further + offered > 0;
     const lookMs = step.senders.lookMs ?? timing.lookMs;
@@ -216,7 +216,9 @@ export class Lane {
     const { inFlight, batch } = this.#timing;
     const pending: Transaction[] = [];
     for (const [kind, most] of Object.entries(this.#chain.pace.anchors)) {
-      const open = unmined(step).filter((entry) => entry.transaction.anchorKind === kind && isCounted(step, entry));
+      const open = unminedTransactions(step).filter(
+        (entry) => entry.transaction.anchorKind === kind && isCounted(step, entry),
+      );
       const room = Math.min(Math.min(most, inFlight) - open.length, batch - pending.length);
       if (room <= 0) continue;
       pending.push(...(await this.#deps.store.read.duePending(this.#key, kind as AnchorKind, now, room)));
@@ -232,7 +234,7 @@ export class Lane {
       if (this.#begunWith !== lease || this.#isDoubted) {
         const origin = await this.#deps.origin(lease, this.#begunWith === lease);
         if (origin !== undefined) {
-          this.#memory.restored = await RestoredStore.begin(store.read, this.#key, { ...origin, open });
+          this.#memory.restored = await RestoredLane.begin(store.read, this.#key, { ...origin, open });
         }
         this.#begunWith = lease;
         this.#isDoubted = false;
@@ -274,18 +276,18 @@ export class Lane {
  * Whether to look for the transaction on the chain: a node has it, its sequence is used, or it is no longer offered. In
  * the last two cases only the chain can show its end, even if no node is known to have it.
  */
-function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
+function isLookedAt(step: LaneStep, entry: OpenTransaction): boolean {
   return isPlaced(entry) || isUnresolved(step, entry) || !mayBeOffered(entry);
 }
 
 /** Whether nodes did not take the transaction, perhaps because a lower sequence is missing, and it is due again. */
-function isMissing(step: LaneStep, entry: OpenEntry): boolean {
+function isMissing(step: LaneStep, entry: OpenTransaction): boolean {
   return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
 }
 
 /** Whether a node has had an attempt of the transaction that can still be in a block. */
-function isPlaced({ transaction, attempts }: OpenEntry): boolean {
-  return transaction.status !== 'sent' || livingOf(attempts).some(({ acceptedAt }) => acceptedAt !== null);
+function isPlaced({ transaction, attempts }: OpenTransaction): boolean {
+  return transaction.status !== 'sent' || livingAttempts(attempts).some(({ acceptedAt }) => acceptedAt !== null);
 }
 
 /** Returns the first result once both have ended. A failure of one must not leave the other running unattended. */
@@ -299,7 +301,7 @@ async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise
  * Whether a waiting transaction counts against the lane's limit. Two kinds do not count. One can never die by itself.
  * The other uses another account's sequence and nodes turn it away: they take one at a time for an account.
  */
-function isCounted(step: LaneStep, entry: OpenEntry): boolean {
+function isCounted(step: LaneStep, entry: OpenTransaction): boolean {
   const { id, onDeath, anchorKind } = entry.transaction;
   if (onDeath === 'never') return false;
   return anchorKind !== 'text' || isPlaced(entry) || !step.memory.offers.wasTurnedAway(id);
@@ -329,7 +331,7 @@ export async function leaveRestartedChain(step: LaneStep, transactions: readonly
     if (!lanes.has(relayerId)) lanes.set(relayerId, await currentLane(step, transaction, identity));
   }
   const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;
-  const changes = transactions.flatMap((transaction): Change[] => {
+  const changes = transactions.flatMap((transaction): LaneChange[] => {
     const lane = lanes.get(transaction.relayerId);
     if (lane === undefined) return [];
     return [{ transaction, set: transaction.status === 'pending' ? { lane } : failed }];

@@ -8,18 +8,18 @@ import type { Timestamp, Transaction, TransactionChange } from '../../domain/tra
 import { isFinal, type TransactionStatus } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { SpendingRaise, Store, Writer } from '../../store/store.ts';
+import type { SpendingRaise, Store, StoreWriter } from '../../store/store.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 
 /** A transaction that is signed, with every attempt, by ordinal. */
-export interface OpenEntry {
+export interface OpenTransaction {
   transaction: Transaction;
   attempts: Attempt[];
 }
 
 /** A change of one transaction. It applies only while the status is the one in `transaction`. */
-export interface Change {
+export interface LaneChange {
   transaction: Transaction;
   set: TransactionChange;
   /** An attempt that a node is now known to have. */
@@ -39,7 +39,7 @@ export interface Change {
 }
 
 /** A signed attempt and what its transaction becomes with it. */
-export interface SignedAttempt extends Omit<Change, 'accepted'> {
+export interface SignedAttempt extends Omit<LaneChange, 'accepted'> {
   attempt: Attempt;
   /** Whether the transaction is the engine's own and not stored yet. */
   isNew?: boolean;
@@ -80,7 +80,7 @@ const WEBHOOK_DECISIONS: ReadonlySet<DecisionKind> = new Set(['canceled', 'cance
  * The only way in which the engine changes transactions. Commits each change together with its webhook events, then
  * tells listeners.
  */
-export class Ledger {
+export class TransactionLedger {
   readonly #store: Pick<Store, 'write'>;
   readonly #deps: LedgerDeps;
 
@@ -94,12 +94,12 @@ export class Ledger {
    * Commits the changes together. Leaves out a change whose transaction has another status by now.
    * @returns the changed transactions as they are now, by id
    */
-  async apply(changes: readonly Change[]): Promise<Map<string, Transaction>> {
+  async apply(changes: readonly LaneChange[]): Promise<Map<string, Transaction>> {
     if (changes.length === 0) {
       return new Map();
     }
     const done = await this.#write(async (writer) => {
-      const applied: Change[] = [];
+      const applied: LaneChange[] = [];
       for (const change of changes) {
         const { transaction, accepted, died, first } = change;
         if (
@@ -188,7 +188,7 @@ export class Ledger {
     for (const { transactionId } of intents) this.#deps.feed.notify(transactionId);
   }
 
-  /** Keeps where the comparison of a lane's old transactions begins ({@link Writer.putRestoredFrom}). */
+  /** Keeps where the comparison of a lane's old transactions begins ({@link StoreWriter.putRestoredFrom}). */
   async keepRestoredFrom(lane: string, from: bigint | null | undefined): Promise<void> {
     await this.#write((writer) => writer.putRestoredFrom(lane, from));
   }
@@ -198,7 +198,7 @@ export class Ledger {
     this.#deps.metrics.count('transaction_broadcasts', { ...labelsOf(transaction), outcome });
   }
 
-  async #write<T>(body: (writer: Writer) => Promise<T>): Promise<T> {
+  async #write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T> {
     try {
       return await this.#store.write(body);
     } catch (error) {
@@ -207,7 +207,7 @@ export class Ledger {
     }
   }
 
-  #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {
+  #tell(changes: readonly Omit<LaneChange, 'accepted'>[]): Map<string, Transaction> {
     const now = new Map<string, Transaction>();
     for (const { transaction, set, decision } of changes) {
       const { id, status } = transaction;
@@ -252,7 +252,10 @@ function fallback(text: string): Omit<Decision, 'at'> {
   return { kind: 'fallback', text };
 }
 
-async function storeDecision(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {
+async function storeDecision(
+  writer: StoreWriter,
+  { transaction, decision, settles }: Omit<LaneChange, 'set'>,
+): Promise<void> {
   if (decision !== undefined) await writer.insertDecision(transaction.id, decision);
   if (settles !== undefined) await writer.settleIntent(settles, null);
 }
@@ -261,7 +264,7 @@ async function storeDecision(writer: Writer, { transaction, decision, settles }:
  * Leaves out a hash and fields that the transaction has already. Each look at the chain finds them again, and nobody
  * needs to be told.
  */
-function changedFields({ transaction, set }: Pick<Change, 'transaction' | 'set'>): TransactionChange {
+function changedFields({ transaction, set }: Pick<LaneChange, 'transaction' | 'set'>): TransactionChange {
   const { hash, fields, ...others } = set;
   const isSameHash = hash === transaction.hash && (set.status ?? transaction.status) === transaction.status;
   return {
@@ -272,13 +275,13 @@ function changedFields({ transaction, set }: Pick<Change, 'transaction' | 'set'>
 }
 
 /** Frees the bytes of a transaction that ended without executing: they may be posted once more. */
-function freedKey({ transaction, set, isExecuted = false }: Change): Pick<TransactionChange, 'contentKey'> {
+function freedKey({ transaction, set, isExecuted = false }: LaneChange): Pick<TransactionChange, 'contentKey'> {
   const isVain = set.status !== undefined && isFinal(set.status) && !isExecuted;
   return isVain && transaction.contentKey !== null ? { contentKey: null } : {};
 }
 
 /** Stores the highest sequence that final transactions have used in each lane. */
-async function settleSequences(writer: Writer, changes: readonly Change[]): Promise<void> {
+async function settleSequences(writer: StoreWriter, changes: readonly LaneChange[]): Promise<void> {
   const highest = new Map<string, bigint>();
   for (const { lane, status, sequence } of movedBy(changes)) {
     if (isFinal(status) && sequence !== null && sequence >= (highest.get(lane) ?? 0n)) highest.set(lane, sequence);
@@ -288,7 +291,7 @@ async function settleSequences(writer: Writer, changes: readonly Change[]): Prom
 
 /** Records in plugins' budgets what transactions that are final now really took. */
 async function settleSpending(
-  writer: Writer,
+  writer: StoreWriter,
   transactions: readonly Transaction[],
   chains: ReadonlyMap<NetworkType, Chain>,
 ): Promise<void> {
@@ -300,14 +303,14 @@ async function settleSpending(
 }
 
 /** The transactions whose status changes, as they are after the change. */
-function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Transaction[] {
+function movedBy(changes: readonly Pick<LaneChange, 'transaction' | 'set'>[]): Transaction[] {
   return changes
     .filter(({ transaction, set }) => set.status !== undefined && set.status !== transaction.status)
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 
 /** The transactions that webhooks tell of, as they are after the change. */
-function forWebhooks(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
+function forWebhooks(changes: readonly Pick<LaneChange, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
   return changes
     .filter(
       ({ transaction, set, decision }) =>

@@ -1,28 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient, Observation, ObservedEntry } from '../../chains/chain-client.ts';
+import type { ChainClient, ObservedTransaction, TransactionObservation } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
-import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
+import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
 
 import { isDueAt } from '../../domain/transaction/lane.ts';
 import type { Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
-import { nextLook } from '../timing.ts';
-import { applyToOpen, askAny, isUnresolved, type LaneStep, latestOf, observedOf } from './lane-step.ts';
-import type { Change, OpenEntry } from './ledger.ts';
+import { nextLookAt } from '../timing.ts';
+import {
+  applyToOpen,
+  askAny,
+  isUnresolved,
+  type LaneStep,
+  latestAttemptOf,
+  toObservedTransaction,
+} from './lane-step.ts';
+import type { LaneChange, OpenTransaction } from './ledger.ts';
 
-type Included = Extract<Observation, { kind: 'included' }>;
+type Included = Extract<TransactionObservation, { kind: 'included' }>;
 
 /**
  * Looks on the chain for every attempt of the given transactions, with one question for each network client. Brings the
  * transactions to the state that the chain shows.
  */
-export async function observe(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
+export async function applyObservations(step: LaneStep, entries: readonly OpenTransaction[]): Promise<void> {
   if (entries.length === 0) return;
-  const groups = new Map<ChainClient, { chain: Chain; entries: ObservedEntry[] }>();
-  const unreachable: Change[] = [];
+  const groups = new Map<ChainClient, { chain: Chain; entries: ObservedTransaction[] }>();
+  const unreachable: LaneChange[] = [];
   for (const entry of entries) {
     try {
-      const { sender, ...observed } = await observedOf(step, entry);
+      const { sender, ...observed } = await toObservedTransaction(step, entry);
       const { chain, client } = sender;
       const group = groups.get(client) ?? { chain, entries: [] };
       group.entries.push(observed);
@@ -44,9 +51,9 @@ async function observeWith(
   step: LaneStep,
   chain: Chain,
   client: ChainClient,
-  group: readonly ObservedEntry[],
-): Promise<Change[]> {
-  let observations: Observation[];
+  group: readonly ObservedTransaction[],
+): Promise<LaneChange[]> {
+  let observations: TransactionObservation[];
   try {
     observations = await askAny(step, client, (one) => one.observe(group));
   } catch (error) {
@@ -58,7 +65,12 @@ async function observeWith(
   );
 }
 
-function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: Observation): Change {
+function changeFor(
+  step: LaneStep,
+  chain: Chain,
+  entry: OpenTransaction,
+  observation: TransactionObservation,
+): LaneChange {
   const { transaction } = entry;
   switch (observation.kind) {
     case 'open':
@@ -81,7 +93,7 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
  * Sets when to look at a transaction again. Keeps the pause that a failed offer set in this step. A transaction that a
  * node took long ago stays due, so that it is offered again.
  */
-function lookAgain(step: LaneStep, transaction: Transaction): Change {
+function lookAgain(step: LaneStep, transaction: Transaction): LaneChange {
   const now = step.clock.now();
   const { id, status, nextActionAt, sentAt, createdAt } = transaction;
   if (nextActionAt !== null && !isDueAt(nextActionAt, now)) {
@@ -93,10 +105,10 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
     now - (sentAt ?? createdAt),
     step.memory.pool.standsFor(step.clock.elapsed()) ?? Number.POSITIVE_INFINITY,
   );
-  return { transaction, set: { nextActionAt: silent ? now : nextLook(now, now - quiet, step.timing) } };
+  return { transaction, set: { nextActionAt: silent ? now : nextLookAt(now, now - quiet, step.timing) } };
 }
 
-function reschedule(step: LaneStep, transaction: Transaction): Change {
+function reschedule(step: LaneStep, transaction: Transaction): LaneChange {
   step.memory.offers.freed(transaction.id);
   return lookAgain(step, transaction);
 }
@@ -106,7 +118,7 @@ function reschedule(step: LaneStep, transaction: Transaction): Change {
  * One of its own attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an
  * endpoint only lags, and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
-function keepOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
+function keepOpen(step: LaneStep, entry: OpenTransaction, reason: string): LaneChange {
   const { transaction } = entry;
   step.memory.offers.unproved(transaction.id, step.clock.elapsed());
   if (!isUnresolved(step, entry)) return lookAgain(step, transaction);
@@ -125,11 +137,11 @@ function keepOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
  * Handles a reorganisation that removed the transaction's block. The bytes are offered again at once, and the latest
  * attempt stands for the transaction again.
  */
-function reopen(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
+function reopen(step: LaneStep, chain: Chain, entry: OpenTransaction): LaneChange {
   const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
   step.memory.offers.forget(transaction.id);
-  const latest = latestOf(entry);
+  const latest = latestAttemptOf(entry);
   const content = latest === undefined ? {} : { ...contentOf(transaction, latest), fields: latest.fields };
   const statusReason = transaction.noopEnd === null ? null : transaction.statusReason;
   return {
@@ -143,10 +155,10 @@ function reopen(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
 }
 
 /** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
-function expireAttempts(step: LaneStep, chain: Chain, entry: OpenEntry, dead: ReadonlySet<number>): Change {
-  const died = livingOf(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
+function expireAttempts(step: LaneStep, chain: Chain, entry: OpenTransaction, dead: ReadonlySet<number>): LaneChange {
+  const died = livingAttempts(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
   if (died.length === 0) return reschedule(step, entry.transaction);
-  const isLiving = died.length < livingOf(entry.attempts).length;
+  const isLiving = died.length < livingAttempts(entry.attempts).length;
   if (!isLiving) return markDead(step, chain, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
   const ordinals = died.map(({ ordinal }) => ordinal);
   return { ...reschedule(step, entry.transaction), died: { ordinals, at: step.clock.now() } };
@@ -160,9 +172,9 @@ function expireAttempts(step: LaneStep, chain: Chain, entry: OpenEntry, dead: Re
 function markDead(
   step: LaneStep,
   chain: Chain,
-  { transaction, attempts }: OpenEntry,
-  { anchor, reason }: Pick<Extract<Observation, { kind: 'dead' }>, 'anchor' | 'reason'>,
-): Change {
+  { transaction, attempts }: OpenTransaction,
+  { anchor, reason }: Pick<Extract<TransactionObservation, { kind: 'dead' }>, 'anchor' | 'reason'>,
+): LaneChange {
   const { id, noopEnd, onDeath, statusReason } = transaction;
   // A restored store may have forgotten the attempt that used the sequence.
   if (onDeath === 'end' && anchor === 'used' && step.memory.restored.died(id, attempts)) {
@@ -170,7 +182,7 @@ function markDead(
   }
   const now = step.clock.now();
   step.log.warn({ transaction: id, lane: step.key, anchor, reason }, 'no attempt can execute any more');
-  const died = { ordinals: livingOf(attempts).map(({ ordinal }) => ordinal), at: now };
+  const died = { ordinals: livingAttempts(attempts).map(({ ordinal }) => ordinal), at: now };
   const decision = { kind: 'dead', text: reason } as const;
   // An unused sequence is free for another transaction.
   const free = anchor === 'free' ? ({ sequence: null } as const) : {};
@@ -195,7 +207,12 @@ function markDead(
   };
 }
 
-function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEntry, observation: Included): Change {
+function include(
+  step: LaneStep,
+  chain: Chain,
+  { transaction, attempts }: OpenTransaction,
+  observation: Included,
+): LaneChange {
   const attempt = attempts.find(({ hash }) => hash === observation.hash);
   if (attempt === undefined) {
     step.log.error({ transaction: transaction.id, hash: observation.hash }, 'a node named a hash that is not ours');
@@ -214,7 +231,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   };
   const accepted = attempt.acceptedAt === null ? { accepted: { ordinal: attempt.ordinal, at: now } } : {};
   if (!observation.final) {
-    const nextActionAt = nextLook(now, shown.sentAt, step.timing);
+    const nextActionAt = nextLookAt(now, shown.sentAt, step.timing);
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
     const set = { ...shown, ...status, nextActionAt };
     const place = chain.placeOf?.({ ...transaction, ...set });

@@ -1,42 +1,42 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
-import type { Reader } from '../../store/store.ts';
-import type { OpenEntry } from './ledger.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { OpenTransaction } from './ledger.ts';
 
 /** The open transactions of a lane, and the highest sequence that its account has used finally. */
 export class OpenTransactions {
-  readonly #entries: Map<string, OpenEntry>;
+  readonly #entries: Map<string, OpenTransaction>;
   /** Cached until an entry is added, changed or removed, because several parts of a step need it. */
-  #bySequence: readonly OpenEntry[] | undefined;
+  #bySequence: readonly OpenTransaction[] | undefined;
   /** Costs by an attempt's `fields`, which stay the same object when nodes take the attempt. */
   readonly #costs = new WeakMap<object, bigint>();
   readonly #readSettled: () => Promise<bigint | null>;
   #settled: bigint | null | undefined;
 
-  private constructor(entries: readonly OpenEntry[], readSettled: () => Promise<bigint | null>) {
+  private constructor(entries: readonly OpenTransaction[], readSettled: () => Promise<bigint | null>) {
     this.#entries = new Map(entries.map((entry) => [entry.transaction.id, entry]));
     this.#readSettled = readSettled;
   }
 
   static async read(
-    read: Pick<Reader, 'openTransactions' | 'settledSequence'>,
+    read: Pick<StoreReader, 'openTransactions' | 'settledSequence'>,
     lane: string,
   ): Promise<OpenTransactions> {
     return new OpenTransactions(await read.openTransactions(lane), () => read.settledSequence(lane));
   }
 
   /** The lane's open transactions by id. */
-  get entries(): ReadonlyMap<string, OpenEntry> {
+  get entries(): ReadonlyMap<string, OpenTransaction> {
     return this.#entries;
   }
 
   /** The open transactions, lowest sequence first. Those without a sequence keep their order. */
-  get bySequence(): readonly OpenEntry[] {
+  get bySequence(): readonly OpenTransaction[] {
     this.#bySequence ??= [...this.#entries.values()].sort(compareSequences);
     return this.#bySequence;
   }
 
-  set(transactionId: string, entry: OpenEntry): void {
+  set(transactionId: string, entry: OpenTransaction): void {
     this.#entries.set(transactionId, entry);
     this.#bySequence = undefined;
   }
@@ -68,7 +68,7 @@ export class OpenTransactions {
   }
 }
 
-function compareSequences(one: OpenEntry, other: OpenEntry): number {
+function compareSequences(one: OpenTransaction, other: OpenTransaction): number {
   const [a, b] = [one.transaction.sequence ?? 0n, other.transaction.sequence ?? 0n];
   return Number(a > b) - Number(a < b);
 }

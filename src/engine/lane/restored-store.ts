@@ -1,9 +1,9 @@
-import type { HistoryAnswer } from '../../chains/chain-client.ts';
-import type { Release } from '../../domain/history.ts';
-import { inTime } from '../../domain/in-time.ts';
+import type { AccountHistoryAnswer } from '../../chains/chain-client.ts';
+import type { UnsignedRelease } from '../../domain/history.ts';
+import { withTimeout } from '../../domain/in-time.ts';
 import { sequenceOf } from '../../domain/transaction/anchor.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 
 /*
@@ -23,7 +23,7 @@ import type { OpenTransactions } from './open-transactions.ts';
 /** How long a step waits for an answer. A longer look goes on beside the following steps. */
 const LOOK_IN_STEP_MS = 2_000;
 /** The pause before an account that could not be looked through is looked at again. */
-export const HELD_MS = 30_000;
+export const RESTORED_RETRY_MS = 30_000;
 
 interface Beginning {
   upTo: number;
@@ -33,9 +33,9 @@ interface Beginning {
 }
 
 /** What is old in a lane, and how far it was compared. */
-export class RestoredStore {
+export class RestoredLane {
   /** Nothing is old. */
-  static readonly NOTHING = new RestoredStore({ upTo: 0, settled: null, unchecked: [], isKept: false });
+  static readonly NOTHING = new RestoredLane({ upTo: 0, settled: null, unchecked: [], isKept: false });
 
   /** Old transactions are those accepted up to this place. */
   readonly upTo: number;
@@ -49,7 +49,7 @@ export class RestoredStore {
   readonly #compared = new Map<string, number>();
   /** The lowest sequence of an old transaction that something unknown has used. */
   #displacedFrom: bigint | null = null;
-  #asked: Promise<HistoryAnswer | undefined> | undefined;
+  #asked: Promise<AccountHistoryAnswer | undefined> | undefined;
   /** Why the old transactions wait for an operator; null while they do not. */
   #held: string | null = null;
   #restUntil = 0;
@@ -69,21 +69,21 @@ export class RestoredStore {
    * @param release an operator's word that covers unsigned transactions, while it is in force
    */
   static async begin(
-    read: Pick<Reader, 'pendingUpTo' | 'restoredFrom'>,
+    read: Pick<StoreReader, 'pendingUpTo' | 'restoredFrom'>,
     lane: string,
-    { upTo, release, open }: { upTo: number; release: Release | null; open: OpenTransactions },
-  ): Promise<RestoredStore> {
+    { upTo, release, open }: { upTo: number; release: UnsignedRelease | null; open: OpenTransactions },
+  ): Promise<RestoredLane> {
     const signed = [...open.entries.keys()];
     const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
     const kept = await read.restoredFrom(lane);
     const isKept = kept !== undefined;
-    if (signed.length === 0 && pending.length === 0 && !isKept) return RestoredStore.NOTHING;
+    if (signed.length === 0 && pending.length === 0 && !isKept) return RestoredLane.NOTHING;
     const released = release === null ? [] : await read.pendingUpTo(lane, release.upTo);
     const covered = new Set(released.map(({ id }) => id));
     const ids = pending.map(({ id }) => id);
     const unchecked = ids.filter((id) => !covered.has(id));
     const settled = isKept ? kept : await open.settled();
-    return new RestoredStore({ upTo, settled, unchecked, isKept }, [...signed, ...ids]);
+    return new RestoredLane({ upTo, settled, unchecked, isKept }, [...signed, ...ids]);
   }
 
   /** Whether an old transaction has still to be compared. */
@@ -142,7 +142,7 @@ export class RestoredStore {
 
   hold(reason: string, elapsed: number): void {
     this.#held = reason;
-    this.rest(elapsed + HELD_MS);
+    this.rest(elapsed + RESTORED_RETRY_MS);
   }
 
   /** For how long some of the account's transactions could not be shown, in milliseconds. */
@@ -166,10 +166,10 @@ export class RestoredStore {
   }
 
   /** Asks once at a time. Undefined while there is no answer. */
-  async ask(look: () => Promise<HistoryAnswer>): Promise<HistoryAnswer | undefined> {
+  async ask(look: () => Promise<AccountHistoryAnswer>): Promise<AccountHistoryAnswer | undefined> {
     this.#asked ??= look();
     const asked = this.#asked;
-    const answer = await inTime(LOOK_IN_STEP_MS, asked).catch((error: unknown) => {
+    const answer = await withTimeout(LOOK_IN_STEP_MS, asked).catch((error: unknown) => {
       this.#asked = undefined;
       throw error;
     });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
-import type { Account, ChainClient } from '../../chains/chain-client.ts';
+import type { ChainClient, RelayerAccount } from '../../chains/chain-client.ts';
 import type { ChainConnections } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 /** The relayer that accepted a transaction, with what the chain needs to act for it. */
 export interface Sender {
   relayer: Relayer;
-  account: Account;
+  account: RelayerAccount;
   chain: Chain;
   client: ChainClient;
   signer(): Promise<Signer>;

@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts';
 import type { Instances } from '../../store/instances.ts';
-import { Pause } from '../rounds.ts';
+import { EndablePause } from '../rounds.ts';
 
 /** A relayer whose chain this instance does not reach. */
 export interface UnreachedRelayer {
@@ -34,13 +34,13 @@ const WORDS_PER_LIFE = 4;
  * cannot work only when no instance reaches its chain. Until all have reported that, an instance that does not reach it
  * leaves the relayer to the others.
  */
-export class Reach {
+export class ChainReach {
   readonly #deps: ReachDeps;
   readonly #mine = new Map<string, Omit<UnreachedRelayer, 'relayerId' | 'isElsewhere'>>();
   #others: readonly ReadonlySet<string>[] = [];
   /** When another instance's doubt was last raised here, by relayer. */
   readonly #raised = new Map<string, number>();
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   #running: Promise<void> | null = null;
   #closed = false;
 

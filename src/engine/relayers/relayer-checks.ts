@@ -1,10 +1,10 @@
 import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainClient } from '../../chains/chain-client.ts';
-import type { ChainConnections, Contacts } from '../../chains/connections.ts';
+import type { ChainConnections, EndpointContacts } from '../../chains/connections.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import { inTime } from '../../domain/in-time.ts';
+import { withTimeout } from '../../domain/in-time.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import { COMMON_CHECKS, type DisabledReason } from '../../domain/relayer/disabled-reason.ts';
+import { COMMON_RELAYER_CHECKS, type DisabledReason } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -15,7 +15,7 @@ export interface RelayerChecksDeps {
   store: Pick<Store, 'read'>;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
-  contacts: Contacts;
+  contacts: EndpointContacts;
   timing: Pick<EngineTiming, 'checkMs'>;
   /** Why a relayer's signer cannot sign for it; undefined when it can. Absent: signers are not checked. */
   keyFault?: ((relayer: Relayer) => Promise<string | undefined>) | undefined;
@@ -40,7 +40,7 @@ export interface CheckFailure {
 }
 
 /** What the checks of a relayer have found. */
-export interface Findings {
+export interface RelayerFindings {
   failures: readonly CheckFailure[];
   /** The chain that the relayer's endpoints serve; null when they did not say. */
   identity: string | null;
@@ -54,7 +54,7 @@ export interface Findings {
 const MAX_STRAYS = 1_000;
 
 /** Which chain the endpoints of a network serve, asked once for many of its relayers. */
-export type IdentityShare = Map<ChainClient, Promise<string>>;
+export type SharedIdentityChecks = Map<ChainClient, Promise<string>>;
 
 /** Asks the endpoints whether a relayer can work. Changes nothing. */
 export class RelayerChecks {
@@ -70,13 +70,13 @@ export class RelayerChecks {
    * Makes all checks and returns every failure. Stops waiting when the endpoints answer no call at all, whoever makes
    * it, for `checkMs`. Busy endpoints may take their time, but endpoints that hang would take minutes.
    */
-  async all(relayer: Relayer): Promise<Findings> {
+  async all(relayer: Relayer): Promise<RelayerFindings> {
     const { timing, contacts, elapsed } = this.#deps;
     const pinned = await this.#pinned(relayer);
     const checks = this.#ask(relayer, pinned);
     for (;;) {
       const since = elapsed();
-      const findings = await inTime(timing.checkMs, checks);
+      const findings = await withTimeout(timing.checkMs, checks);
       if (findings !== undefined) return findings;
       // Endpoints that are not watched count as serving for ever, which says nothing about this moment.
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ export class RelayerChecks {
     }
   }
 
-  async #ask(relayer: Relayer, pinned: string | undefined): Promise<Findings> {
+  async #ask(relayer: Relayer, pinned: string | undefined): Promise<RelayerFindings> {
     const { chains, connections } = this.#deps;
     const chain = chains.get(relayer.networkType);
     if (chain === undefined) return unusable(pinned, `no family ${relayer.networkType}`);
@@ -117,16 +117,16 @@ export class RelayerChecks {
     }
     if ('cause' in balance) {
       const isFact = balance.error instanceof BalanceTooLow;
-      const title = isFact ? COMMON_CHECKS.BalanceCheckFailed : 'Balance not known';
+      const title = isFact ? COMMON_RELAYER_CHECKS.BalanceCheckFailed : 'Balance not known';
       failures.push({ type: 'BalanceCheckFailed', title, cause: balance.cause, isFact });
     }
     // If the policies cannot be checked at all, the other failures say why.
     if ('cause' in policies && policies.error instanceof PoliciesUnfit) {
-      const title = COMMON_CHECKS.PolicyCheckFailed;
+      const title = COMMON_RELAYER_CHECKS.PolicyCheckFailed;
       failures.push({ type: 'PolicyCheckFailed', title, cause: policies.cause, isFact: true });
     }
     if (keyFault !== undefined) {
-      const title = COMMON_CHECKS.SignerCheckFailed;
+      const title = COMMON_RELAYER_CHECKS.SignerCheckFailed;
       failures.push({ type: 'SignerCheckFailed', title, cause: keyFault, isFact: true });
     }
     return { failures, identity: 'value' in identity ? identity.value : null, pinned };
@@ -137,7 +137,7 @@ export class RelayerChecks {
    * balance. Relayers on the same endpoints share the answer about the chain.
    * @returns false when all checks had better be made
    */
-  async seemWell(relayer: Relayer, share: IdentityShare): Promise<boolean> {
+  async seemWell(relayer: Relayer, share: SharedIdentityChecks): Promise<boolean> {
     const chain = this.#deps.chains.get(relayer.networkType);
     if (chain === undefined) return false;
     const pinned = await this.#pinned(relayer);
@@ -169,7 +169,7 @@ export class RelayerChecks {
   async #keyFault(relayer: Relayer): Promise<string | undefined> {
     const { keyFault, timing } = this.#deps;
     if (keyFault === undefined) return undefined;
-    return await inTime(timing.checkMs / 2, keyFault(relayer)).catch(() => undefined);
+    return await withTimeout(timing.checkMs / 2, keyFault(relayer)).catch(() => undefined);
   }
 
   /** Warns once of what the policies name. */
@@ -253,12 +253,12 @@ class PoliciesUnfit extends Error {}
 /** A node has told a balance below the least one. */
 class BalanceTooLow extends Error {}
 
-function unusable(pinned: string | undefined, cause: string): Findings {
+function unusable(pinned: string | undefined, cause: string): RelayerFindings {
   return { failures: [rpcFailure(cause)], identity: null, pinned };
 }
 
 function rpcFailure(cause: string): CheckFailure {
-  return { type: 'RpcValidationFailed', title: COMMON_CHECKS.RpcValidationFailed, cause };
+  return { type: 'RpcValidationFailed', title: COMMON_RELAYER_CHECKS.RpcValidationFailed, cause };
 }
 
 function silence(ms: number): string {

@@ -1,5 +1,10 @@
 import type { Chain } from '../../chains/chain.ts';
-import { type ChainConnections, type Contacts, NO_CONTACTS, type RelayerEndpoints } from '../../chains/connections.ts';
+import {
+  type ChainConnections,
+  type EndpointContacts,
+  NO_ENDPOINT_CONTACTS,
+  type RelayerEndpoints,
+} from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
@@ -9,17 +14,17 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
-import { Pause } from '../rounds.ts';
+import { EndablePause } from '../rounds.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';
-import { Reach, type UnreachedRelayer } from './reach.ts';
+import { ChainReach, type UnreachedRelayer } from './reach.ts';
 import {
   type CheckFailure,
   disabledReasonOf,
-  type Findings,
   RelayerChecks,
   type RelayerChecksDeps,
+  type RelayerFindings,
 } from './relayer-checks.ts';
 import { RelayerRounds } from './relayer-rounds.ts';
 
@@ -28,7 +33,7 @@ export interface RelayerHealthDeps {
   leases: LeaseRegistry;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
-  contacts?: Contacts | undefined;
+  contacts?: EndpointContacts | undefined;
   log: Log;
   metrics: Metrics;
   outbox: Outbox;
@@ -48,7 +53,7 @@ const MAX_CHECKS = 3;
 /** Checks of one relayer, for as long as it is not fit. */
 interface Watch {
   ended: Promise<void>;
-  pause: Pause;
+  pause: EndablePause;
   /** Something changed since the check under way began. */
   again: boolean;
 }
@@ -72,33 +77,33 @@ export class RelayerHealth {
   readonly #balances: BalanceWatch;
   readonly #checks: RelayerChecks;
   readonly #rounds: RelayerRounds;
-  readonly #reach: Reach;
-  readonly #contacts: Contacts;
-  readonly #contactWatch: ContactWatch;
+  readonly #reach: ChainReach;
+  readonly #contacts: EndpointContacts;
+  readonly #contactWatch: EndpointContactWatch;
   /** The relayers of lanes that were given away. */
   readonly #away = new Map<string, readonly string[]>();
   readonly #watches = new Map<string, Watch>();
-  readonly #pauses = new Set<Pause>();
+  readonly #pauses = new Set<EndablePause>();
   #starting: Promise<void> | null = null;
   #closed = false;
 
   constructor(deps: RelayerHealthDeps) {
     this.#deps = deps;
-    this.#contacts = deps.contacts ?? NO_CONTACTS;
+    this.#contacts = deps.contacts ?? NO_ENDPOINT_CONTACTS;
     this.#balances = new BalanceWatch(deps);
     this.#checks = new RelayerChecks({
       ...deps,
       contacts: this.#contacts,
       onBalance: (seen) => this.#balances.record(seen),
     });
-    this.#reach = new Reach({
+    this.#reach = new ChainReach({
       instances: deps.store.instances,
       onDoubt: (id) => this.recheck(id),
       doubtMs: deps.timing.healthMs,
       elapsed: () => deps.elapsed(),
       log: deps.log,
     });
-    this.#contactWatch = new ContactWatch({
+    this.#contactWatch = new EndpointContactWatch({
       ...deps,
       contacts: this.#contacts,
       followMs: deps.timing.confirmMs,
@@ -189,7 +194,7 @@ export class RelayerHealth {
   /** Watches a relayer until it is fit. Resolves after the first check. */
   #watch(id: string): Promise<void> {
     return new Promise((resolve) => {
-      const watch: Watch = { pause: new Pause(), again: false, ended: Promise.resolve() };
+      const watch: Watch = { pause: new EndablePause(), again: false, ended: Promise.resolve() };
       this.#watches.set(id, watch);
       watch.ended = this.#checkUntilFit(id, watch, resolve);
     });
@@ -283,7 +288,7 @@ export class RelayerHealth {
    * must be found unfit {@link MAX_CHECKS} times in a row: one odd answer or a short interruption must not disable it. The
    * start waits for the first check, so before the first contact the pauses are shorter.
    */
-  async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
+  async #findingsOf(relayer: Relayer, watch: Watch): Promise<RelayerFindings | undefined> {
     let findings = await this.#checks.all(relayer);
     const { confirmMs } = this.#deps.timing;
     const pauseMs = findings.pinned === undefined ? confirmMs / 4 : confirmMs;
@@ -299,7 +304,7 @@ export class RelayerHealth {
   }
 
   /** Whether the checks failed only because this instance does not reach the chain, and another one may reach it. */
-  async #isForOthers(relayer: Relayer, { failures, pinned }: Findings): Promise<boolean> {
+  async #isForOthers(relayer: Relayer, { failures, pinned }: RelayerFindings): Promise<boolean> {
     const { id, network, networkType, address } = relayer;
     const [first] = failures;
     if (first === undefined || failures.some(({ isFact }) => isFact === true)) {
@@ -327,7 +332,11 @@ export class RelayerHealth {
    * The first contact with a network pins its chain: endpoints that later serve another one are refused. A development
    * chain that was started anew is pinned anew.
    */
-  async #pin({ networkType, network }: Relayer, { identity, pinned }: Findings, lease: HeldLease): Promise<void> {
+  async #pin(
+    { networkType, network }: Relayer,
+    { identity, pinned }: RelayerFindings,
+    lease: HeldLease,
+  ): Promise<void> {
     if (identity === null || identity === pinned) return;
     await lease.write(async (writer) => {
       if (pinned !== undefined) await writer.unpinChainIdentity(networkType, network, pinned);
@@ -366,7 +375,7 @@ export class RelayerHealth {
   }
 
   async #atMost(milliseconds: number, done: Promise<unknown>): Promise<void> {
-    const pause = new Pause();
+    const pause = new EndablePause();
     this.#pauses.add(pause);
     void done.then(() => pause.end());
     await pause.last(milliseconds);
@@ -378,9 +387,9 @@ function leaseOf(relayerId: string): string {
   return `relayer:${relayerId}`;
 }
 
-export interface ContactWatchDeps {
+export interface EndpointContactWatchDeps {
   store: Pick<Store, 'read'>;
-  contacts: Contacts;
+  contacts: EndpointContacts;
   /** How long a change has to last before it is followed, in milliseconds. */
   followMs: number;
   /** Called when none of the relayer's endpoints has served a call for that long. */
@@ -394,16 +403,16 @@ export interface ContactWatchDeps {
  * Learns from ordinary calls that none of a relayer's endpoints serves. That is sooner than the next round of checks,
  * and costs nothing. Ignores short interruptions. Endpoints that come and go are followed once in a while.
  */
-export class ContactWatch {
-  readonly #deps: ContactWatchDeps;
+export class EndpointContactWatch {
+  readonly #deps: EndpointContactWatchDeps;
   readonly #stop: () => void;
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   /** Functions that match relayers whose contact has changed since the last look. */
   #changed: ((relayer: RelayerEndpoints) => boolean)[] = [];
   #following: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(deps: ContactWatchDeps) {
+  constructor(deps: EndpointContactWatchDeps) {
     this.#deps = deps;
     this.#stop = deps.contacts.onContact((concerns) => {
       this.#changed.push(concerns);

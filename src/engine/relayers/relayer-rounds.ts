@@ -1,18 +1,18 @@
-import type { Contacts } from '../../chains/connections.ts';
+import type { EndpointContacts } from '../../chains/connections.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
-import type { Contact } from '../../egress/rpc/endpoint-pool.ts';
+import type { EndpointContact } from '../../egress/rpc/endpoint-pool.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { type HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { Rounds } from '../rounds.ts';
 import type { EngineTiming } from '../timing.ts';
-import type { IdentityShare, RelayerChecks } from './relayer-checks.ts';
+import type { RelayerChecks, SharedIdentityChecks } from './relayer-checks.ts';
 
 export interface RelayerRoundsDeps {
   store: Store;
   checks: Pick<RelayerChecks, 'seemWell'>;
-  contacts: Pick<Contacts, 'contactOf'>;
+  contacts: Pick<EndpointContacts, 'contactOf'>;
   /** Takes up a relayer that is disabled or seems to be unwell; does nothing for one that was taken up before. */
   ensureWatched(relayerId: string): void;
   metrics: Metrics;
@@ -79,7 +79,7 @@ export class RelayerRounds {
     }
     for (const { id, disabledReason } of relayers) if (disabledReason !== null) ensureWatched(id);
     const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
-    const share: IdentityShare = new Map();
+    const share: SharedIdentityChecks = new Map();
     for (const { id } of fit) {
       await this.#rounds.pause((timing.healthMs / fit.length) * (0.75 + random() / 2));
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
@@ -95,7 +95,7 @@ export class RelayerRounds {
    */
   async #lookFromHere(relayers: readonly Relayer[]): Promise<void> {
     const { contacts, timing, elapsed } = this.#deps;
-    const isUnheard = ({ servedAt }: Readonly<Contact>) =>
+    const isUnheard = ({ servedAt }: Readonly<EndpointContact>) =>
       elapsed() - (servedAt ?? Number.NEGATIVE_INFINITY) > timing.healthMs;
     // Relayers with the same endpoints share one contact, so one of them is enough.
     const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer.id]));
@@ -107,12 +107,12 @@ export class RelayerRounds {
     }
   }
 
-  #begin(id: string, share: IdentityShare): void {
+  #begin(id: string, share: SharedIdentityChecks): void {
     const look = this.#look(id, share).finally(() => this.#looks.delete(look));
     this.#looks.add(look);
   }
 
-  async #look(id: string, share: IdentityShare): Promise<void> {
+  async #look(id: string, share: SharedIdentityChecks): Promise<void> {
     const { store, checks, ensureWatched, metrics, log } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);

@@ -2,10 +2,10 @@ import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { newTransaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import { newAttempt, withFreshSalt } from '../lane/attempts/signing.ts';
-import { withdraw } from '../lane/due-attempts.ts';
-import { applyToOpen, hasExpired, type LaneStep, latestOf, unmined } from '../lane/lane-step.ts';
-import type { Change, OpenEntry } from '../lane/ledger.ts';
+import { signedAttemptRecord, withFreshSalt } from '../lane/attempts/signing.ts';
+import { withdrawTransaction } from '../lane/due-attempts.ts';
+import { applyToOpen, hasExpired, type LaneStep, latestAttemptOf, unminedTransactions } from '../lane/lane-step.ts';
+import type { LaneChange, OpenTransaction } from '../lane/ledger.ts';
 import type { Sender } from '../lane/sender.ts';
 import { sequenceFigures } from './sequence-planner.ts';
 
@@ -16,7 +16,7 @@ import { sequenceFigures } from './sequence-planner.ts';
  * @returns how many noops were made
  */
 export async function fillGaps(step: LaneStep): Promise<number> {
-  const lowest = unmined(step).find(({ transaction }) => transaction.sequence !== null);
+  const lowest = unminedTransactions(step).find(({ transaction }) => transaction.sequence !== null);
   if (lowest === undefined) return 0;
   let filled = 0;
   try {
@@ -67,7 +67,7 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
   const signAndStore = async (prepared: JsonObject) => {
     const signed = await client.sign(pending, prepared, anchor, await sender.signer());
     const about = { transactionId: pending.id, earlier: [], anchor, purpose: 'noop', request } as const;
-    const attempt = newAttempt(step, about, signed);
+    const attempt = signedAttemptRecord(step, about, signed);
     const { hash, fields } = attempt;
     const set = { status: 'sent', sequence, hash, fields, nextActionAt: now } as const;
     const decision = { kind: 'gap-filled', text: statusReason } as const;
@@ -93,8 +93,8 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
 export async function handleStranded(step: LaneStep, beyond: readonly bigint[]): Promise<void> {
   if (beyond.length === 0) return;
   const sequences = new Set<bigint | null>(beyond);
-  const changes: Change[] = [];
-  for (const entry of unmined(step).filter(({ transaction: { sequence } }) => sequences.has(sequence))) {
+  const changes: LaneChange[] = [];
+  for (const entry of unminedTransactions(step).filter(({ transaction: { sequence } }) => sequences.has(sequence))) {
     const { noopEnd } = entry.transaction;
     const isOver = noopEnd !== 'failed' || (await hasExpired(step, entry.transaction));
     if (isReplacedByNoop(step, entry) && isOver) changes.push(ended(step, entry));
@@ -104,15 +104,15 @@ export async function handleStranded(step: LaneStep, beyond: readonly bigint[]):
 }
 
 /** Whether a noop took the place of the transaction, or no node ever took any of its attempts. */
-function isReplacedByNoop(step: LaneStep, entry: OpenEntry): boolean {
+function isReplacedByNoop(step: LaneStep, entry: OpenTransaction): boolean {
   const { id, noopEnd } = entry.transaction;
-  const latest = latestOf(entry);
+  const latest = latestAttemptOf(entry);
   if (noopEnd === null || latest?.purpose !== 'noop') return false;
   if (latest.acceptedAt !== null) return true;
   return step.memory.offers.wasTurnedAway(id) && entry.attempts.every(({ acceptedAt }) => acceptedAt === null);
 }
 
-function ended(step: LaneStep, { transaction }: OpenEntry): Change {
+function ended(step: LaneStep, { transaction }: OpenTransaction): LaneChange {
   const { id, noopEnd, sequence, statusReason } = transaction;
   const text = `Signed under ${sequenceName(step)} ${sequence}, which the account is far from reaching`;
   step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'ended beyond reach of its account');
@@ -124,7 +124,7 @@ function ended(step: LaneStep, { transaction }: OpenEntry): Change {
 }
 
 /** Says why the transaction waits, or has a noop take its sequence. */
-function waiting(step: LaneStep, entry: OpenEntry): Change[] {
+function waiting(step: LaneStep, entry: OpenTransaction): LaneChange[] {
   const { transaction } = entry;
   const { id, sequence, noopEnd, statusReason } = transaction;
   const { offers } = step.memory;
@@ -134,7 +134,7 @@ function waiting(step: LaneStep, entry: OpenEntry): Change[] {
   if (isProved(step, entry)) {
     step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'taken back beyond reach');
     const reason = `${cause}. Taken back by a noop under that ${sequenceName(step)}. It ends when the account gets there, or with its lifetime. Do not pay again before, or cancel it first`;
-    return [withdraw(step, transaction, 'failed', 'refused', reason)];
+    return [withdrawTransaction(step, transaction, 'failed', 'refused', reason)];
   }
   const reason = `${cause}. It is taken back once a newer transaction of the account is in a block. Do not pay again before it has ended`;
   if (statusReason === reason) return [];
@@ -146,7 +146,7 @@ function waiting(step: LaneStep, entry: OpenEntry): Change[] {
  * Whether the chain shows that the count was wrong: a block took a lower sequence of the account that was signed after
  * this one. A low count alone proves nothing, as it may be the wrong one.
  */
-function isProved({ memory: { newestInBlock } }: LaneStep, { transaction, attempts }: OpenEntry): boolean {
+function isProved({ memory: { newestInBlock } }: LaneStep, { transaction, attempts }: OpenTransaction): boolean {
   const [first] = attempts;
   if (newestInBlock === null || first === undefined || transaction.sequence === null) return false;
   return newestInBlock.signedAt > first.createdAt && newestInBlock.sequence < transaction.sequence;

@@ -5,10 +5,10 @@ import type { NetworkType } from '../../domain/network-type.ts';
 import { type DisabledReason, disabledText } from '../../domain/relayer/disabled-reason.ts';
 import { type Relayer, relayerView } from '../../domain/relayer/relayer.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { subjectOf, type WebhookEventName } from '../../domain/webhook-event.ts';
+import { type WebhookEventName, webhookSubjectOf } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Writer } from '../../store/store.ts';
+import type { StoreWriter } from '../../store/store.ts';
 
 export interface OutboxDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
@@ -42,13 +42,13 @@ export class Outbox {
   }
 
   /** One event for each transaction whose relayer has a notification, in the order given. */
-  async transactionsMoved(writer: Writer, transactions: readonly Transaction[]): Promise<void> {
+  async transactionsMoved(writer: StoreWriter, transactions: readonly Transaction[]): Promise<void> {
     const relayers = new Map<string, Relayer | undefined>();
     for (const transaction of transactions) {
       const { id, relayerId } = transaction;
       if (!relayers.has(relayerId)) relayers.set(relayerId, await writer.relayer(relayerId));
       const relayer = relayers.get(relayerId);
-      await this.#put(writer, relayer, 'transaction_update', subjectOf(id), (chain) => ({
+      await this.#put(writer, relayer, 'transaction_update', webhookSubjectOf(id), (chain) => ({
         payload_type: 'transaction',
         ...chain.transactionView(transaction),
       }));
@@ -57,14 +57,14 @@ export class Outbox {
   }
 
   /** Stores a further event that tells a swap's outcome as such. */
-  async #swapMoved(writer: Writer, relayer: Relayer | undefined, transaction: Transaction): Promise<void> {
+  async #swapMoved(writer: StoreWriter, relayer: Relayer | undefined, transaction: Transaction): Promise<void> {
     const chain = this.#deps.chains.get(transaction.networkType);
     const swap = chain?.swapEvent?.(transaction);
     if (swap === undefined) return;
-    await this.#put(writer, relayer, swap.event, subjectOf(transaction.id), () => swap.payload);
+    await this.#put(writer, relayer, swap.event, webhookSubjectOf(transaction.id), () => swap.payload);
   }
 
-  async relayerDisabled(writer: Writer, relayer: Relayer, reason: DisabledReason): Promise<void> {
+  async relayerDisabled(writer: StoreWriter, relayer: Relayer, reason: DisabledReason): Promise<void> {
     await this.#put(writer, relayer, 'relayer_state_update', `relayer:${relayer.id}`, (chain) => ({
       payload_type: 'relayer_disabled',
       relayer: relayerView(relayer, chain.policyView(relayer.policies)),
@@ -73,7 +73,7 @@ export class Outbox {
   }
 
   /** @param retryCount how many repeated checks failed before the one that passed */
-  async relayerEnabled(writer: Writer, relayer: Relayer, retryCount: number): Promise<void> {
+  async relayerEnabled(writer: StoreWriter, relayer: Relayer, retryCount: number): Promise<void> {
     await this.#put(writer, relayer, 'relayer_state_update', `relayer:${relayer.id}`, (chain) => ({
       payload_type: 'relayer_enabled',
       relayer: relayerView(relayer, chain.policyView(relayer.policies)),
@@ -82,7 +82,7 @@ export class Outbox {
   }
 
   /** The account's balance nears the least one that its policy allows. */
-  async relayerBalanceLow(writer: Writer, relayer: Relayer, seen: LowBalance): Promise<void> {
+  async relayerBalanceLow(writer: StoreWriter, relayer: Relayer, seen: LowBalance): Promise<void> {
     await this.#put(writer, relayer, 'relayer_balance_low', `relayer:${relayer.id}`, (chain) => ({
       payload_type: 'relayer_balance_low',
       relayer: relayerView(relayer, chain.policyView(relayer.policies)),
@@ -94,7 +94,7 @@ export class Outbox {
   }
 
   /** A method that only the relayer's chain family has was called and has answered. */
-  async answered(writer: Writer, relayer: Relayer, event: WebhookEventName, answer: WireObject): Promise<void> {
+  async answered(writer: StoreWriter, relayer: Relayer, event: WebhookEventName, answer: WireObject): Promise<void> {
     const { newId } = this.#deps;
     await this.#put(writer, relayer, event, `call:${newId()}`, ({ type }) => ({
       payload_type: `${type}_rpc`,
@@ -108,7 +108,7 @@ export class Outbox {
   }
 
   async #put(
-    writer: Writer,
+    writer: StoreWriter,
     relayer: Relayer | undefined,
     event: WebhookEventName,
     subject: string,

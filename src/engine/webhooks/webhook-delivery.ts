@@ -1,11 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasDeclaredAddress } from '../../domain/settings/notification.ts';
-import type { WebhookEvent, WebhookReport } from '../../domain/webhook-event.ts';
+import type { WebhookDeliveryResult, WebhookEvent } from '../../domain/webhook-event.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import { Pause } from '../rounds.ts';
+import { EndablePause } from '../rounds.ts';
 
 /** The pace of deliveries. Times are in milliseconds. */
 export interface WebhookTiming {
@@ -76,7 +76,7 @@ export class WebhookDelivery {
   readonly #timing: WebhookTiming;
   readonly #receivers = new Map<string, Receiver>();
   readonly #running = new Set<Promise<void>>();
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   #sweeping: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #closed = false;
@@ -107,7 +107,7 @@ export class WebhookDelivery {
     this.#closed = true;
     this.#pause.end();
     await this.#sweeping;
-    const patience = new Pause();
+    const patience = new EndablePause();
     void Promise.all(this.#running).then(() => patience.end());
     await patience.last(this.#timing.closeMs);
   }
@@ -181,7 +181,7 @@ export class WebhookDelivery {
     this.wake();
   }
 
-  async #try(event: WebhookEvent, receiver: Receiver): Promise<WebhookReport> {
+  async #try(event: WebhookEvent, receiver: Receiver): Promise<WebhookDeliveryResult> {
     const { store, client, metrics, clock } = this.#deps;
     const notification = await store.read.notification(event.notificationId);
     if (notification === undefined) {
@@ -204,7 +204,7 @@ export class WebhookDelivery {
     return await this.#judge(event, receiver, answer);
   }
 
-  async #judge(event: WebhookEvent, receiver: Receiver, answer: WebhookAnswer): Promise<WebhookReport> {
+  async #judge(event: WebhookEvent, receiver: Receiver, answer: WebhookAnswer): Promise<WebhookDeliveryResult> {
     const { store, log, clock, random } = this.#deps;
     const { restMs, restCapMs, retryMs, retryCapMs, giveUpMs, leastTries } = this.#timing;
     const redirect = answer.kind === 'rejected' ? (answer.redirect ?? '') : '';

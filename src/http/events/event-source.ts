@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import type { EventPlace, TransactionEvent } from '../../domain/transaction/transaction-event.ts';
-import type { FollowingCalls } from '../../plugin-host/call-feed.ts';
+import type { CallFeedPage } from '../../plugin-host/call-feed.ts';
 import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { TransactionEvents } from '../../services/transaction-events.ts';
@@ -79,7 +79,7 @@ export class EventSource {
   }
 
   /** Returns the latest wanted calls after a position, at most `most`. */
-  callsAfter(place: number, most: number, isWanted: (call: EndedCall) => boolean): FollowingCalls {
+  callsAfter(place: number, most: number, isWanted: (call: EndedCall) => boolean): CallFeedPage {
     return this.#ended.after(place, most, isWanted);
   }
 

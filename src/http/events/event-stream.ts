@@ -1,4 +1,4 @@
-import type { Wire } from '../../domain/json/json.ts';
+import type { WireValue } from '../../domain/json/json.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import type { TransactionEvent } from '../../domain/transaction/transaction-event.ts';
@@ -164,7 +164,7 @@ const RETRY = 'retry: 1000\n\n';
  * Writes one server-sent event (HTML standard, section 9.2). An event without an id keeps the id of the event before
  * it. A client that resumes from that id gets this event again, and misses nothing that is sent with it.
  */
-export function eventText(event: EventName, data: Wire, id?: string): string {
+export function eventText(event: EventName, data: WireValue, id?: string): string {
   // JSON on one line: no text in it can begin another field.
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${writeJson(data)}\n\n`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
-import { COMMON_CHECKS } from '../../domain/relayer/disabled-reason.ts';
+import { COMMON_RELAYER_CHECKS } from '../../domain/relayer/disabled-reason.ts';
 import { amount, disabledReasonSchema, moment } from './answers.ts';
 
 /** The answers about a relayer. Families add their own fields and reasons to them. */
@@ -19,7 +19,7 @@ const unavailable = z
 /** Makes the schemas of the answers about relayers, for the given families. */
 export function relayerAnswers(chains: readonly Pick<Chain, 'sequence' | 'unit'>[]): RelayerAnswers {
   const counters = chains.flatMap(({ sequence: counter }) => counter ?? []);
-  const checks = [...Object.keys(COMMON_CHECKS), ...counters.map(({ failure }) => failure.type)];
+  const checks = [...Object.keys(COMMON_RELAYER_CHECKS), ...counters.map(({ failure }) => failure.type)];
   return {
     relayer: relayerSchema(z.enum(checks)),
     status: z.object({

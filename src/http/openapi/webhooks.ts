@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { eventNameSchema, type WebhookEventName } from '../../domain/webhook-event.ts';
+import { type WebhookEventName, webhookEventNameSchema } from '../../domain/webhook-event.ts';
 import { moment } from './answers.ts';
 
 /** The meaning of each event. */
@@ -19,7 +19,7 @@ const EVENTS: Readonly<Record<WebhookEventName, string>> = {
 /** The body that is posted to a webhook. */
 export const webhookEventSchema = z.object({
   id: z.string().meta({ description: 'Id of the event, the same in every delivery of the event' }),
-  event: eventNameSchema,
+  event: webhookEventNameSchema,
   payload: z
     .looseObject({ payload_type: z.string() })
     .meta({ description: 'Data of the event, in the form of API responses; the fields depend on `payload_type`' }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import { type Effect, idempotencyKeySchema } from '../../domain/idempotency.ts';
-import type { Wire, WireObject } from '../../domain/json/json.ts';
-import { readBack, writeJson } from '../../domain/json/json-text.ts';
+import { idempotencyKeySchema, type KeyedEffect } from '../../domain/idempotency.ts';
+import type { WireObject, WireValue } from '../../domain/json/json.ts';
+import { parseWrittenJson, writeJson } from '../../domain/json/json-text.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
 import type { IdempotencyKeys } from '../../services/idempotency-keys.ts';
@@ -48,7 +48,7 @@ export interface BatchParts {
   /** The sender of the batch. */
   caller: Actor & { access: Access };
   /** The effect of the batch when it has an idempotency key of its own. */
-  effect: Effect | undefined;
+  effect: KeyedEffect | undefined;
   /** Whether the client has disconnected. */
   isGone: () => boolean;
   /** Called for internal errors, which no caller caused. */
@@ -108,7 +108,7 @@ async function sendKeyed(
   const url = `/api/v1/relayers/${encodeURIComponent(id)}/transactions`;
   const fingerprint = fingerprintOf({ method: 'POST', url, body: transaction });
   const begun = await keys.begin({ scope: caller.keyId, key, fingerprint }, isGone);
-  if (begun.kind === 'answered') return { ...(readBack(begun.answer.body) as WireObject), replayed: true };
+  if (begun.kind === 'answered') return { ...(parseWrittenJson(begun.answer.body) as WireObject), replayed: true };
   const { run } = begun;
   try {
     const effect = { claim: run.claim, payloadHash: fingerprint, occurrence: 0, isStep: false };
@@ -125,7 +125,7 @@ function actorOf({ keyId, requestId }: Actor): Actor {
   return { keyId, requestId };
 }
 
-function answerOf(view: Wire): WireObject {
+function answerOf(view: WireValue): WireObject {
   return success(view) as unknown as WireObject;
 }
 

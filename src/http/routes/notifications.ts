@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/settings/notification.ts';
-import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts';
+import { webhookEndSchema, webhookEventNameSchema } from '../../domain/webhook-event.ts';
 import { successPart } from '../envelope.ts';
 import { moment, notificationSchema, partOf } from '../openapi/answers.ts';
 import { BODY, created, one, operation, page, raw } from '../operation.ts';
@@ -12,7 +12,7 @@ export const deliverySchema = z.strictObject({
   notification_id: z.string(),
   relayer_id: z.string().nullable().meta({ description: 'Null if an older version of the service stored the event' }),
   transaction_id: z.string().nullable().meta({ description: 'Null if the event is not about a transaction' }),
-  event: eventNameSchema,
+  event: webhookEventNameSchema,
   state: z.enum(['waiting', ...webhookEndSchema.options]),
   tries: z.int().meta({ description: 'Number of delivery attempts so far' }),
   outcome: z.string().nullable().meta({

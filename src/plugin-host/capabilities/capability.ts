@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/capability-contract.ts';
 import type { AppError } from '../../domain/errors.ts';
-import type { Effect } from '../../domain/idempotency.ts';
-import type { Json, Wire } from '../../domain/json/json.ts';
+import type { KeyedEffect } from '../../domain/idempotency.ts';
+import type { Json, WireValue } from '../../domain/json/json.ts';
 import type { KvCaller } from '../../domain/kv.ts';
 import type { Actor } from '../../domain/settings/caller.ts';
-import type { Spender } from '../../domain/transaction/spending.ts';
+import type { PluginSpender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 import type { Services } from '../../services/services.ts';
-import type { Need } from './grants.ts';
+import type { RequiredGrant } from './grants.ts';
 import type { HeldLocks } from './held-locks.ts';
 
 /** On whose behalf a capability runs. */
@@ -19,7 +19,7 @@ export interface Principal {
   /** Aborted when the plugin call ends. */
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
-  readonly effect?: Effect | undefined;
+  readonly effect?: KeyedEffect | undefined;
   /** The identity under which the call changes the plugin's values. */
   readonly kvCaller: KvCaller;
   readonly locks: HeldLocks;
@@ -28,7 +28,7 @@ export interface Principal {
   /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
-  spender(relayerId: string): Spender | undefined;
+  spender(relayerId: string): PluginSpender | undefined;
   /** Whether the plugin may send through a relayer: then what it has signed may spend what the relayer holds. */
   maySend(relayerId: string): boolean;
 }
@@ -51,13 +51,13 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
   /** The only services that `handle` receives. */
   needs: readonly N[];
   params: z.ZodType<Params<M>>;
-  grant(params: Params<M>): Need;
+  grant(params: Params<M>): RequiredGrant;
   /** Whether the call may change something outside: after an effect a plugin call is neither rerun nor canceled. */
   effect(params: Params<M>): boolean;
   /** The value that tells this effect from others. Absent: all of the parameters. */
   payload?(params: Params<M>): unknown;
   trace?: TraceShape<Params<M>>;
-  handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<Wire>;
+  handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<WireValue>;
   /** The text that the plugin's `catch` sees for an error of the service's table. */
   failure(error: AppError): string;
 }
@@ -68,18 +68,18 @@ export interface BoundCapability<M extends CapabilityMethod = CapabilityMethod> 
   /** The public SDK's method name, for a call of a relayer. */
   traceMethod: string | undefined;
   /** @throws z.ZodError when the parameters are not the contract's */
-  prepare(params: unknown): PreparedCall;
+  prepare(params: unknown): PreparedCapabilityCall;
   failure(error: AppError): string;
 }
 
 /** One parsed capability call. */
-export interface PreparedCall {
-  need: Need;
+export interface PreparedCapabilityCall {
+  need: RequiredGrant;
   effect: boolean;
   /** The value that tells this effect from others. It is the same in each run of a request with an idempotency key. */
   payload(): unknown;
   trace: { method: string; relayerId: string; payload: Json } | undefined;
-  run(principal: Principal): Promise<Wire>;
+  run(principal: Principal): Promise<WireValue>;
 }
 
 /** Makes a capability that the gateway can bind, so that a handler can only touch the services it names. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FETCH_METHODS } from '../../domain/host-permission.ts';
 import type { FetchRequest } from '../../egress/fetch/plugin-fetch.ts';
 import { defineCapability, type Principal } from './capability.ts';
-import type { Need } from './grants.ts';
+import type { RequiredGrant } from './grants.ts';
 
 /** More than any server accepts. */
 const MAX_URL = 16_384;
@@ -34,7 +34,7 @@ const isRead = ({ method }: Params) => method === 'GET' || method === 'HEAD';
 const fetcher = ({ pluginId, signal, hosts }: Principal) => ({ pluginId, signal, grants: hosts });
 const failure = ({ message }: { message: string }) => message;
 /** To read or abort a granted fetch needs no grant of its own. */
-const none = (): Need => ({ ofFetch: true });
+const none = (): RequiredGrant => ({ ofFetch: true });
 const never = () => false;
 
 export const fetch = defineCapability({

@@ -1,14 +1,14 @@
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import { canonicalHostname, type HostPattern, type HostPermission, hostPattern } from '../../domain/host-permission.ts';
 import { didYouMean } from '../../domain/json/issue-text.ts';
-import { CAVEATS, type PluginEntry, type RelayerGrant, type RelayerPermission } from '../../domain/plugin.ts';
-import type { Spender } from '../../domain/transaction/spending.ts';
+import { type PluginEntry, type RelayerGrant, type RelayerPermission, SPENDING_CAVEATS } from '../../domain/plugin.ts';
+import type { PluginSpender } from '../../domain/transaction/spending.ts';
 import type { FetchGrants, FetchRule } from '../../egress/fetch/plugin-fetch.ts';
 
 /**
  * The right that a capability call needs, and further ones. `acts`: a node may do more than read for this call.
  */
-export type Need =
+export type RequiredGrant =
   | { relayer: string; right: RelayerGrant; also?: readonly RelayerGrant[]; acts?: boolean }
   | { kv: true }
   | { url: string; method: string }
@@ -16,11 +16,11 @@ export type Need =
   | { ofFetch: true };
 
 /** What one plugin may use, read from its entry. */
-export interface Grants {
+export interface PluginGrants {
   /** `undefined` when granted. Otherwise the refusal, with the configuration line that would grant it. */
-  refusal(need: Need): string | undefined;
+  refusal(need: RequiredGrant): string | undefined;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
-  spender(relayerId: string): Spender | undefined;
+  spender(relayerId: string): PluginSpender | undefined;
   /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
   /** The environment entries that the plugin may see and that exist. */
@@ -36,7 +36,7 @@ const DEEDS: Record<RelayerGrant, string> = {
 };
 
 /** Reads a plugin's grants. An entry without `permissions` may use every relayer and kv, no host, no environment. */
-export function grantsOf(entry: PluginEntry): Grants {
+export function readPluginGrants(entry: PluginEntry): PluginGrants {
   const { id, permissions } = entry;
   const permissionFor = (relayer: string) =>
     permissions !== undefined && Object.hasOwn(permissions.relayers, relayer)
@@ -100,7 +100,7 @@ export function grantsOf(entry: PluginEntry): Grants {
 }
 
 function caveatsIn(permission: RelayerPermission | undefined): string[] {
-  return CAVEATS.filter((key) => permission?.[key] !== undefined);
+  return SPENDING_CAVEATS.filter((key) => permission?.[key] !== undefined);
 }
 
 /**

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
 import { type AppError, invalidRequest } from '../../domain/errors.ts';
 import { defineCapability } from './capability.ts';
-import type { Need } from './grants.ts';
+import type { RequiredGrant } from './grants.ts';
 
 /** The store decides which keys are valid, and refuses others with the reference's text. */
 const ofKey = z.strictObject({ key: z.string() });
 
-const grant = (): Need => ({ kv: true });
+const grant = (): RequiredGrant => ({ kv: true });
 const never = () => false;
 const always = () => true;
 

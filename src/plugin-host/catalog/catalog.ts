@@ -2,16 +2,16 @@ import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
-import { inTime } from '../../domain/in-time.ts';
+import { withTimeout } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
 import {
   changedFiles,
   discoverPlugins,
+  findPackageMains,
   INSTALL_RECORD,
   type PluginTree,
-  packageMains,
   readPluginTree,
   settledTree,
 } from './discovery.ts';
@@ -20,7 +20,7 @@ import { KnownPlugin } from './known-plugin.ts';
 import { buildVersion, type VersionBuildDeps } from './version-build.ts';
 import { type ServingVersion, stateOf, VersionSwap } from './version-swap.ts';
 
-export interface CatalogDeps extends VersionBuildDeps {
+export interface PluginCatalogDeps extends VersionBuildDeps {
   entries: readonly PluginEntry[];
   /** Makes the processes of the version's plugin load it. False when the plugin has no process. */
   tryOut: (version: PluginVersion) => boolean;
@@ -59,12 +59,12 @@ const PLACE_MS = 3000;
  * The plugins and their serving versions. Watches the folder: a new, changed or removed file takes effect without a
  * restart. When a version does not compile, the old version keeps serving.
  */
-export class Catalog {
-  private readonly deps: CatalogDeps;
+export class PluginCatalog {
+  private readonly deps: PluginCatalogDeps;
   private entries: readonly PluginEntry[];
   private readonly plugins = new Map<string, KnownPlugin>();
-  private readonly places: BuildPlaces;
-  private readonly room: BundleRoom;
+  private readonly places: BuildConcurrency;
+  private readonly room: BundleSizeLimit;
   /** The slow builds, by plugin id. No other build waits for them. */
   private readonly slow = new Map<string, Promise<void>>();
   /** The plugins with a slow build whose files have changed since it began. */
@@ -83,11 +83,11 @@ export class Catalog {
   private readonly found = Promise.withResolvers<void>();
   private lookAgain: NodeJS.Timeout | undefined;
 
-  constructor(deps: CatalogDeps) {
+  constructor(deps: PluginCatalogDeps) {
     this.deps = deps;
     this.entries = deps.entries;
-    this.places = new BuildPlaces(BUILDS, deps.placeMs ?? PLACE_MS);
-    this.room = new BundleRoom(deps.mostBytes);
+    this.places = new BuildConcurrency(BUILDS, deps.placeMs ?? PLACE_MS);
+    this.room = new BundleSizeLimit(deps.mostBytes);
   }
 
   get(id: string): KnownPlugin | undefined {
@@ -107,7 +107,7 @@ export class Catalog {
     this.watch = watchFolders(this.deps.watch ?? WATCH, () => void this.refresh());
     const compiled = this.refresh().then(() => this.slowOnes());
     await Promise.race([compiled, this.found.promise]);
-    await inTime(patienceMs, compiled);
+    await withTimeout(patienceMs, compiled);
   }
 
   /** Stops watching. The results of running builds are ignored from now on. Safe to call twice. */
@@ -203,7 +203,7 @@ export class Catalog {
     if (changed.size === 0 && !first && this.unsettled.size === 0 && this.missing.size === 0) return;
 
     const { root } = this.deps;
-    const mains = await packageMains(root, tree.files.keys());
+    const mains = await findPackageMains(root, tree.files.keys());
     const { entries, ignored } = discoverPlugins(root, tree.files.keys(), this.entries, mains);
     this.reportIgnored(ignored);
     this.dropMissing(new Set(entries.map(({ id }) => id)));
@@ -369,7 +369,7 @@ export async function pluginsRoot(pluginsDir: string): Promise<string> {
 }
 
 /** Limits how much work is done at once. Work that takes long gives its place to the next, and goes on. */
-export class BuildPlaces {
+export class BuildConcurrency {
   private readonly patienceMs: number;
   private readonly waiting: (() => void)[] = [];
   private free: number;
@@ -389,7 +389,7 @@ export class BuildPlaces {
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       const rest = work();
-      const hasEnded = await inTime(
+      const hasEnded = await withTimeout(
         this.patienceMs,
         rest.then(() => true),
       );
@@ -403,17 +403,17 @@ export class BuildPlaces {
 }
 
 /** The most bytes that the bundles and source maps of all plugins may take. The server keeps them in its memory. */
-export const BUNDLES_BYTES = 256 * 1_048_576;
+export const MAX_BUNDLES_BYTES = 256 * 1_048_576;
 
 type Refused = Pick<ServingVersion, 'bytes' | 'inputs'>;
 
 /** Limits the size of all plugins' bundles together. */
-export class BundleRoom {
+export class BundleSizeLimit {
   private readonly most: number;
   private readonly refused = new Map<string, Refused>();
 
   /** @param most in bytes */
-  constructor(most = BUNDLES_BYTES) {
+  constructor(most = MAX_BUNDLES_BYTES) {
     this.most = most;
   }
 

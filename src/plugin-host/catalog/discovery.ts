@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pluginIdSchema } from '../../domain/id.ts';
-import { droppedInEntry, type PluginEntry } from '../../domain/plugin.ts';
+import { type PluginEntry, undeclaredPluginEntry } from '../../domain/plugin.ts';
 import { entryPath, packageMain } from './plugin-file.ts';
 
 /** The `package.json` of a folder. When the folder has no index file, the package's `main` may be a plugin. */
@@ -17,7 +17,7 @@ const FORMS = [/^([^/]+)\.ts$/, /^([^/]+)\.js$/, /^([^/]+)\.mjs$/, /^([^/]+)\/in
  */
 const NEVER = /^[_.]|^tests\/|(^|\/)node_modules\/|\.d\.[cm]?ts$|\.(?:test|spec)\.[^/]*$|\.config\.[cm]?[jt]s$/;
 
-export interface Discovered {
+export interface DiscoveredPlugins {
   entries: PluginEntry[];
   /** Files that look like plugins but are none, each with its reason. */
   ignored: { file: string; reason: string }[];
@@ -27,17 +27,17 @@ export interface Discovered {
  * All plugins, sorted by id: the declared ones and those that were dropped into the folder. A file that an entry names
  * is not found again under its own name.
  * @param files absolute paths
- * @param mains the main files that packages among `files` name, see {@link packageMains}
+ * @param mains the main files that packages among `files` name, see {@link findPackageMains}
  */
 export function discoverPlugins(
   root: string,
   files: Iterable<string>,
   declared: readonly PluginEntry[],
   mains: ReadonlyMap<string, string> = new Map(),
-): Discovered {
+): DiscoveredPlugins {
   const named = new Set(declared.map(({ path }) => join(root, entryPath(path))));
   const byId = new Map(declared.map((entry) => [entry.id, entry]));
-  const ignored: Discovered['ignored'] = [];
+  const ignored: DiscoveredPlugins['ignored'] = [];
 
   const found = [...files]
     .map((file) => ({ file, path: below(root, file) }))
@@ -58,7 +58,7 @@ export function discoverPlugins(
       ignored.push({ file: path, reason: `plugin ${id} is ${other.path}` });
     } else if (!pluginIdSchema.safeParse(id).success) {
       ignored.push({ file: path, reason: `${JSON.stringify(id)} cannot be a plugin's id` });
-    } else byId.set(id, droppedInEntry(id, path));
+    } else byId.set(id, undeclaredPluginEntry(id, path));
   }
   return { entries: [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), ignored };
 }
@@ -67,7 +67,7 @@ export function discoverPlugins(
  * Finds the main files of plugin folders that have no index file but a `package.json`. The key is the path of the
  * `package.json`, the value the path of its main file.
  */
-export async function packageMains(root: string, files: Iterable<string>): Promise<Map<string, string>> {
+export async function findPackageMains(root: string, files: Iterable<string>): Promise<Map<string, string>> {
   const paths = new Set([...files].map((file) => below(root, file)));
   const mains = new Map<string, string>();
   for (const path of paths) {

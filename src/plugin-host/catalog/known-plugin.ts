@@ -2,7 +2,7 @@ import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import { type StoredPlugin, withSettings } from '../../domain/settings/plugin-settings.ts';
 import type { CallingPlugin } from '../call-record.ts';
-import { grantsOf } from '../capabilities/grants.ts';
+import { readPluginGrants } from '../capabilities/grants.ts';
 import type { ServingVersion, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */
@@ -39,7 +39,7 @@ export class KnownPlugin implements CatalogPlugin {
     this.declared = declared;
     this.entry = entry;
     this.isDisabled = made?.isDisabled === true;
-    this.caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
+    this.caller = { id: entry.id, grants: readPluginGrants(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
     this.versions = versions;
   }
 

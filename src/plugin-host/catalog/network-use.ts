@@ -2,7 +2,7 @@ import { FETCH_METHODS } from '../../domain/host-permission.ts';
 import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 
 /** What a bundle's code shows about its fetches. */
-export interface NetworkUse {
+export interface FetchHostUse {
   /** Whether anything named `fetch` is called anywhere, for instance in a package. */
   fetches: boolean;
   /**
@@ -23,13 +23,13 @@ const LOOKED_AT = 1000;
  * The most hosts, and the most names of environment entries, that are shown of a plugin. One more may be found, to tell
  * that there are more.
  */
-export const MAX_SHOWN = 64;
+export const MAX_SHOWN_NAMES = 64;
 
 /**
  * The hosts that a plugin is likely to fetch from, so that the operator learns which grants are missing. URLs in
  * packages do not count: packages spell out many URLs that they never fetch.
  */
-export function networkUse(code: string): NetworkUse {
+export function findFetchHosts(code: string): FetchHostUse {
   if (!/\bfetch\s*\(/.test(code)) return { fetches: false, hosts: [] };
   const hosts = new Set<string>();
   const seen = new Set<string>();
@@ -38,7 +38,7 @@ export function networkUse(code: string): NetworkUse {
     seen.add(text);
     const host = URL.parse(text)?.host ?? '';
     if (host !== '') hosts.add(host);
-    if (hosts.size > MAX_SHOWN || seen.size === LOOKED_AT) break;
+    if (hosts.size > MAX_SHOWN_NAMES || seen.size === LOOKED_AT) break;
   }
   return { fetches: true, hosts: [...hosts].sort() };
 }

@@ -7,10 +7,10 @@ import { type PluginEntry, relayerGrantSchema } from '../../domain/plugin.ts';
 import { settingsView } from '../../domain/settings/plugin-settings.ts';
 import { hasBudget } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import { type Grants, grantsOf } from '../capabilities/grants.ts';
+import { type PluginGrants, readPluginGrants } from '../capabilities/grants.ts';
 import type { PluginBooks } from '../plugin-host.ts';
 import type { CatalogPlugin } from './known-plugin.ts';
-import { hostRefusal, MAX_SHOWN } from './network-use.ts';
+import { hostRefusal, MAX_SHOWN_NAMES } from './network-use.ts';
 import { type ServingVersion, stateOf } from './version-swap.ts';
 
 export interface PluginViewsDeps {
@@ -84,7 +84,7 @@ export class PluginViews {
             },
       back_off:
         away === undefined ? null : { reason: away.reason, until: wireTime(Math.ceil(clock.now() + away.leftMs)) },
-      reads: serving === undefined ? null : readsView(entry, serving, grantsOf(entry)),
+      reads: serving === undefined ? null : readsView(entry, serving, readPluginGrants(entry)),
       permissions,
       limits: { ...entry.limits },
       kv_usage: { ...kvUsage },
@@ -106,7 +106,7 @@ async function permissionsView(entry: PluginEntry, books: PluginBooks): Promise<
   if (permissions === undefined) {
     return { relayers: { '*': { methods: [...relayerGrantSchema.options] } }, hosts: [], env: [], kv: true };
   }
-  const grants = grantsOf(entry);
+  const grants = readPluginGrants(entry);
   const relayers = await Promise.all(
     Object.entries(permissions.relayers).map(async ([relayerId, permission]) => {
       const caveats = grants.spender(relayerId)?.caveats;
@@ -126,19 +126,19 @@ function isAmount(value: unknown): boolean {
 }
 
 /** What the code reads and fetches. When a grant is missing, `missing` is the line that adds it. */
-function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: Grants): WireObject {
+function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: PluginGrants): WireObject {
   return {
-    environment: reads.environment.slice(0, MAX_SHOWN).map((name) => {
+    environment: reads.environment.slice(0, MAX_SHOWN_NAMES).map((name) => {
       const granted = permissions?.env.includes(name) === true;
       const line = `add ${JSON.stringify(name)} to permissions.env of plugin ${id} in config.json`;
       return { name, granted, missing: granted ? null : line };
     }),
     fetches: reads.fetches,
-    hosts: reads.hosts.slice(0, MAX_SHOWN).map((host) => {
+    hosts: reads.hosts.slice(0, MAX_SHOWN_NAMES).map((host) => {
       const missing = hostRefusal(host, grants.hosts) ?? null;
       return { host, granted: missing === null, missing };
     }),
-    more: Math.max(reads.environment.length, reads.hosts.length) > MAX_SHOWN,
+    more: Math.max(reads.environment.length, reads.hosts.length) > MAX_SHOWN_NAMES,
   };
 }
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Bundle, Compiler } from '../../../sandbox/host/compiler/compiler.ts';
 import type { SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
-import { ended, type HostFailure } from '../../../sandbox/host/surroundings.ts';
+import { endCodeFailure, type HostFailure } from '../../../sandbox/host/surroundings.ts';
 import { RUN_PLUGIN } from '../../../sandbox/language-names.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Log } from '../../observability/log.ts';
-import { type Grants, grantsOf } from '../capabilities/grants.ts';
-import { hostRefusal, MAX_SHOWN, networkUse } from './network-use.ts';
+import { type PluginGrants, readPluginGrants } from '../capabilities/grants.ts';
+import { findFetchHosts, hostRefusal, MAX_SHOWN_NAMES } from './network-use.ts';
 import { findPluginFile } from './plugin-file.ts';
 import type { Reads, ServingVersion } from './version-swap.ts';
 
@@ -41,7 +41,7 @@ export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): 
   } catch (error) {
     deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
-    return { ...ended('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
+    return { ...endCodeFailure('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
   }
 }
 
@@ -51,9 +51,9 @@ function versionOf(
   filename: string,
   { code, ...kept }: Bundle,
 ): ServingVersion {
-  const grants = grantsOf(entry);
+  const grants = readPluginGrants(entry);
   const env = grants.env(deps.environment);
-  const reads = { environment: environmentReads(code), ...networkUse(code) };
+  const reads = { environment: findEnvironmentReads(code), ...findFetchHosts(code) };
   reportMissing(deps.log, entry.id, reads, env, grants);
   for (const change of builtInChanges(code, filename, kept.positions)) reportChange(deps.log, entry.id, change);
   const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
@@ -66,7 +66,13 @@ const OLD_FORM = 'runPlugin(main) is the old form and still runs: export main as
 /** The most exports that are named when the handler is missing. */
 const MAX_NAMES = 10;
 
-function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
+function reportMissing(
+  log: Log,
+  pluginId: string,
+  reads: Reads,
+  env: Record<string, string>,
+  { hosts }: PluginGrants,
+): void {
   const missing = reads.environment.filter((name) => !(name in env));
   if (missing.length > 0) {
     const hint = `grant what it needs with permissions.env of its entry in config.json`;
@@ -105,12 +111,12 @@ const READ = /\bprocess\.env(?:\.([A-Za-z_]\w{0,255})(?!\w)|\[["']([A-Za-z_]\w{0
  * The environment entries that a bundle reads by name, so that the operator learns which grants are missing. At most
  * one more than `MAX_SHOWN`.
  */
-export function environmentReads(code: string): string[] {
+export function findEnvironmentReads(code: string): string[] {
   const names = new Set<string>();
   for (const [, dotted, quoted] of code.matchAll(READ)) {
     const name = dotted ?? quoted;
     if (name !== undefined && !PROBED.has(name)) names.add(name);
-    if (names.size > MAX_SHOWN) break;
+    if (names.size > MAX_SHOWN_NAMES) break;
   }
   return [...names].sort();
 }

@@ -1,7 +1,7 @@
-import { placeIn, type SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
-import { ended, type HostFailure } from '../../../sandbox/host/surroundings.ts';
+import { positionInStack, type SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
+import { endCodeFailure, type HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
-import type { NetworkUse } from './network-use.ts';
+import type { FetchHostUse } from './network-use.ts';
 
 /** A version that was built. */
 export interface ServingVersion {
@@ -22,7 +22,7 @@ export interface ServingVersion {
 }
 
 /** What a version wants from outside, as far as its code shows. */
-export interface Reads extends NetworkUse {
+export interface Reads extends FetchHostUse {
   /** Names of environment entries. */
   environment: string[];
 }
@@ -130,7 +130,8 @@ export class VersionSwap {
     const isTried = next?.version.version === hash || (before !== undefined && this.serving?.version.version === hash);
     if (!isTried) return;
     if (ofItself) this.losses += 1;
-    if (this.losses >= MAX_LOSSES) this.reject(ended('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
+    if (this.losses >= MAX_LOSSES)
+      this.reject(endCodeFailure('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
     else if (next !== undefined && !tryOut(next.version)) this.serve({ ...next, since: now }, this.serving);
   }
 
@@ -160,7 +161,7 @@ export function stateOf({
 function hostFailure({ outcome, report }: LoadFailure, { positions, version }: ServingVersion): HostFailure {
   if (outcome.kind === 'returned') throw new Error('a version that failed to load returned something');
   const message = positions.mapped(outcome.message);
-  const place = placeIn(message) ?? { file: version.filename, line: null, column: null };
+  const place = positionInStack(message) ?? { file: version.filename, line: null, column: null };
   return {
     code: outcome.code,
     message,

@@ -1,6 +1,6 @@
 import { Access } from '../../domain/settings/access.ts';
 import type { ApiKey, RateShare } from '../../domain/settings/api-key.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 /** An API key and its access. */
 export interface ActiveKey extends ApiKey {
@@ -11,11 +11,11 @@ export interface ActiveKey extends ApiKey {
 
 /** The current API keys of clients, by their hashes. */
 export class ApiKeyDirectory {
-  readonly #read: Pick<Reader, 'apiKeyHashes'>;
+  readonly #read: Pick<StoreReader, 'apiKeyHashes'>;
   readonly #listeners = new Set<{ call: () => void }>();
   #keys: ReadonlyMap<string, ActiveKey> = new Map();
 
-  constructor(read: Pick<Reader, 'apiKeyHashes'>) {
+  constructor(read: Pick<StoreReader, 'apiKeyHashes'>) {
     this.#read = read;
   }
 

@@ -8,9 +8,9 @@ import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Reader, Store, Writer } from '../../store/store.ts';
+import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /** The API keys of clients. The key itself is in the answer that creates it, and in no other. */
@@ -60,11 +60,11 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
     ancestors: [],
   };
 
-  async function known(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
+  async function known(read: Pick<StoreReader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
     return id === MASTER_KEY_ID ? master : await read.apiKey(id);
   }
 
-  async function find(read: Pick<Reader, 'apiKey'>, id: string): Promise<ApiKey> {
+  async function find(read: Pick<StoreReader, 'apiKey'>, id: string): Promise<ApiKey> {
     const key = await known(read, id);
     if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
     return key;
@@ -74,7 +74,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
    * A key's expiry, rate and origins limit the keys that it creates or changes. Otherwise a key that expires could go
    * on under another name, and a key with a rate could multiply it.
    */
-  async function boundsOf(writer: Writer, { keyId }: Caller): Promise<Bounds> {
+  async function boundsOf(writer: StoreWriter, { keyId }: Caller): Promise<Bounds> {
     return (await writer.apiKey(keyId)) ?? master;
   }
 
@@ -115,7 +115,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
       const expiresAt = await endOf(form.expires_at);
       const key = `${PREFIX}${Buffer.from(randomBytes(KEY_BYTES)).toString('base64url')}`;
       const id = newId();
-      const written = await changeOnce(store, by, async (writer) => {
+      const written = await changeSettingsOnce(store, by, async (writer) => {
         const bounds = await boundsOf(writer, by);
         const made = {
           id,
@@ -140,7 +140,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
     async update(id, body, by, access) {
       const form = parseBody(apiKeyUpdateSchema, body);
       const expiresAt = form.expires_at === undefined ? undefined : await endOf(form.expires_at);
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         assertChangeable(id);
         const key = await find(writer, id);
         const {
@@ -169,7 +169,7 @@ export function createApiKeysService({ store, feed, randomBytes, startedAt, newI
     },
 
     async revoke(id, by, access) {
-      await changeOnce(store, by, async (writer) => {
+      await changeSettingsOnce(store, by, async (writer) => {
         assertChangeable(id);
         const key = await find(writer, id);
         assertHeld(access, key.permissions);

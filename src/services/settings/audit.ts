@@ -1,16 +1,16 @@
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Part, PartRequest } from '../../domain/page.ts';
+import type { ListPart, ListPartRequest } from '../../domain/page.ts';
 import type { AuditFilter, AuditRecord } from '../../domain/settings/audit.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 /** The audit records. */
 export interface AuditService {
   /** The latest first. */
-  list(part: PartRequest, filter: AuditFilter): Promise<Part<WireObject>>;
+  list(part: ListPartRequest, filter: AuditFilter): Promise<ListPart<WireObject>>;
 }
 
-export function createAuditService(read: Pick<Reader, 'auditRecords'>): AuditService {
+export function createAuditService(read: Pick<StoreReader, 'auditRecords'>): AuditService {
   return {
     async list(part, filter) {
       const { items, next } = await read.auditRecords(part, filter);

@@ -1,11 +1,11 @@
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import type { Store, Writer } from '../../store/store.ts';
+import type { Store, StoreWriter } from '../../store/store.ts';
 import { inWriteOnce, type OnceResult, type WriteResult } from '../effects.ts';
 
 /** A change of settings and its audit record. */
-export interface Change extends WriteResult {
+export interface SettingsChange extends WriteResult {
   audit: AuditedChange;
 }
 
@@ -13,10 +13,10 @@ export interface Change extends WriteResult {
  * Makes a change of settings and its audit record in one commit, once for each keyed request. The body's reads stay
  * valid until the commit: no other change of settings comes in between. A change without a difference has no record.
  */
-export async function changeOnce<T extends Change>(
+export async function changeSettingsOnce<T extends SettingsChange>(
   store: Pick<Store, 'write'>,
   { keyId, requestId, effect }: Caller,
-  body: (writer: Writer) => Promise<T>,
+  body: (writer: StoreWriter) => Promise<T>,
 ): Promise<OnceResult<T>> {
   return await store.write(async (writer) => {
     await writer.lockSettings();

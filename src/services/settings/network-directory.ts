@@ -1,6 +1,6 @@
 import type { ConfiguredNetwork, Network, Networks, StoredNetwork } from '../../domain/network.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 /** A network and the source of its definition. */
 export interface KnownNetwork extends Network {
@@ -13,10 +13,10 @@ export interface KnownNetwork extends Network {
  */
 export class NetworkDirectory implements Networks {
   readonly #configured: ReadonlyMap<string, KnownNetwork>;
-  readonly #read: Pick<Reader, 'storedNetworks'>;
+  readonly #read: Pick<StoreReader, 'storedNetworks'>;
   #known: ReadonlyMap<string, KnownNetwork>;
 
-  constructor(configured: readonly ConfiguredNetwork[], read: Pick<Reader, 'storedNetworks'>) {
+  constructor(configured: readonly ConfiguredNetwork[], read: Pick<StoreReader, 'storedNetworks'>) {
     this.#configured = new Map(
       configured.map(({ isBuiltIn, ...network }) => [
         keyOf(network),
@@ -35,7 +35,7 @@ export class NetworkDirectory implements Networks {
    * Finds a network by the id in answers. Names that differ only in case share an id; the first of them is returned.
    */
   withId(id: string): KnownNetwork | undefined {
-    return this.#known.get(id) ?? this.list().find((network) => idOf(network) === id);
+    return this.#known.get(id) ?? this.list().find((network) => networkIdOf(network) === id);
   }
 
   /** Clients' networks, newest first; then those of the files; then the built-in ones. */
@@ -63,7 +63,7 @@ export class NetworkDirectory implements Networks {
 }
 
 /** The id is written as the reference does. */
-export function idOf({ type, name }: Pick<Network, 'type' | 'name'>): string {
+export function networkIdOf({ type, name }: Pick<Network, 'type' | 'name'>): string {
   return `${type}:${name}`.toLowerCase();
 }
 

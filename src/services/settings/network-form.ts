@@ -17,12 +17,12 @@ const nameSchema = z
   );
 
 /** A field that only networks of the configuration have: its addresses hold keys, and settings are stored in clear. */
-export const FILES_ONLY = 'private_rpc_urls';
+export const CONFIG_ONLY_FIELD = 'private_rpc_urls';
 
 /** @throws AppError `INVALID_REQUEST` for a field that only networks of the configuration have */
-export function refuseFilesOnly(body: unknown): void {
-  if (!isObject(body) || !Object.hasOwn(body, FILES_ONLY)) return;
-  throw invalidRequest(`${FILES_ONLY}: only a network of the configuration files can have it`);
+export function refuseConfigOnlyField(body: unknown): void {
+  if (!isObject(body) || !Object.hasOwn(body, CONFIG_ONLY_FIELD)) return;
+  throw invalidRequest(`${CONFIG_ONLY_FIELD}: only a network of the configuration files can have it`);
 }
 
 /** The fields of every network. */
@@ -61,7 +61,7 @@ function fieldsOf({ networkSchema, type }: Family): Record<string, z.core.$ZodTy
   // The schema may be a pipe whose second part converts the settings to JSON.
   const form = networkSchema instanceof z.ZodPipe ? networkSchema.in : networkSchema;
   if (form instanceof z.ZodObject) {
-    const { [FILES_ONLY]: _, ...shape } = form.shape as Record<string, z.core.$ZodType>;
+    const { [CONFIG_ONLY_FIELD]: _, ...shape } = form.shape as Record<string, z.core.$ZodType>;
     return shape;
   }
   throw new TypeError(`the settings of ${type} networks are no object`);
@@ -80,25 +80,25 @@ export interface NetworkForm extends Omit<Network, 'rpcUrls' | 'settings'> {
  * @throws AppError `INVALID_REQUEST`
  */
 export function readNetworkForm(body: unknown, familyOf: (type: Network['type']) => Family): NetworkForm {
-  refuseFilesOnly(body);
+  refuseConfigOnlyField(body);
   const { network_type: type } = parseBody(z.looseObject({ network_type: networkTypeSchema }), body);
   const { name, from, rpc_urls: rpcUrls } = parseBody(networkCreateSchema(familyOf(type)), body);
-  return { type, name, from, rpcUrls, fields: ownFields(body as JsonObject) };
+  return { type, name, from, rpcUrls, fields: familyFieldsOf(body as JsonObject) };
 }
 
 /** Parses the settings with the family's schema, including those inherited from the parent. */
-export function settingsOf({ networkSchema }: Family, parent: JsonObject, fields: JsonObject): JsonObject {
-  const { [FILES_ONLY]: _, ...inherited } = inheritedFields(parent, fields);
+export function parseNetworkSettings({ networkSchema }: Family, parent: JsonObject, fields: JsonObject): JsonObject {
+  const { [CONFIG_ONLY_FIELD]: _, ...inherited } = inheritedFields(parent, fields);
   return parseBody(networkSchema, withoutNulls(inherited));
 }
 
 /** Returns the settings after a change. Null removes a field. */
-export function changedSettings({ networkSchema }: Family, before: JsonObject, fields: JsonObject): JsonObject {
+export function changeNetworkSettings({ networkSchema }: Family, before: JsonObject, fields: JsonObject): JsonObject {
   return parseBody(networkSchema, withoutNulls({ ...before, ...fields }));
 }
 
 /** A body without the fields that every network has. */
-export function ownFields(body: JsonObject): JsonObject {
+export function familyFieldsOf(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !Object.hasOwn(commonFields, key)));
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type Json, type WireObject } from '../../domain/json/json.ts';
 import { maskKeys } from '../../domain/mask-url.ts';
-import { idOf, type KnownNetwork } from './network-directory.ts';
-import { FILES_ONLY } from './network-form.ts';
+import { type KnownNetwork, networkIdOf } from './network-directory.ts';
+import { CONFIG_ONLY_FIELD } from './network-form.ts';
 
 /** The fields that networks of every family may have. They come before the family's own fields. */
 const COMMON = ['explorer_urls', 'average_blocktime_ms', 'is_testnet', 'tags'];
@@ -11,7 +11,7 @@ export function networkView(network: KnownNetwork): WireObject {
   const { type, name, rpcUrls, settings, source } = network;
   const common = COMMON.filter((key) => settings[key] !== undefined).map((key) => [key, settings[key]]);
   return {
-    id: idOf(network),
+    id: networkIdOf(network),
     name,
     network_type: type,
     rpc_urls: rpcUrls.map(({ url, weight }) => ({ url: maskKeys(url), weight })),
@@ -19,7 +19,7 @@ export function networkView(network: KnownNetwork): WireObject {
     ...Object.fromEntries(
       Object.entries(settings)
         .filter(([key]) => !COMMON.includes(key))
-        .map(([key, value]) => [key, key === FILES_ONLY ? maskedRelays(value) : value]),
+        .map(([key, value]) => [key, key === CONFIG_ONLY_FIELD ? maskedRelays(value) : value]),
     ),
     source,
   };

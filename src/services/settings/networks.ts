@@ -9,21 +9,21 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import { usersShown } from '../../domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Store, Writer } from '../../store/store.ts';
+import type { Store, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
-import { changeOnce } from './change.ts';
-import { idOf, type KnownNetwork, type NetworkDirectory } from './network-directory.ts';
+import { changeSettingsOnce } from './change.ts';
+import { type KnownNetwork, type NetworkDirectory, networkIdOf } from './network-directory.ts';
 import {
-  changedSettings,
+  changeNetworkSettings,
+  familyFieldsOf,
   networkUpdateSchema,
-  ownFields,
+  parseNetworkSettings,
   readNetworkForm,
-  refuseFilesOnly,
-  settingsOf,
+  refuseConfigOnlyField,
 } from './network-form.ts';
 import { networkView } from './network-view.ts';
 import { refuseOtherChain } from './other-chain.ts';
@@ -98,10 +98,10 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
       const rpcUrls = form.rpcUrls ?? parent.rpcUrls;
       if (rpcUrls === undefined) throw invalidRequest('rpc_urls: missing');
       checkRpcAddresses(form.rpcUrls ?? [], rpcGuard, 'rpc_urls');
-      const network = { type, name, rpcUrls, settings: settingsOf(familyOf(type), parent.settings, fields) };
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const network = { type, name, rpcUrls, settings: parseNetworkSettings(familyOf(type), parent.settings, fields) };
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         const isTaken = networks.configured(type, name) ?? (await writer.storedNetwork(type, name));
-        if (isTaken !== undefined) throw new AppError('NETWORK_EXISTS', { id: idOf(network) });
+        if (isTaken !== undefined) throw new AppError('NETWORK_EXISTS', { id: networkIdOf(network) });
         await writer.putNetwork({ ...network, declaration: null });
         const after = networkView({ ...network, source: 'api' });
         return { outcome: after as JsonObject, audit: audited('create', network, { before: null, after }) };
@@ -116,9 +116,9 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
       const seen = find(id);
       const { type, name } = seen;
       const family = familyOf(type);
-      refuseFilesOnly(body);
+      refuseConfigOnlyField(body);
       const { rpc_urls: rpcUrls } = parseBody(networkUpdateSchema(family), body);
-      const fields = ownFields(body as JsonObject);
+      const fields = familyFieldsOf(body as JsonObject);
       if (rpcUrls == null && Object.keys(fields).length === 0) {
         throw invalidRequest('At least one field must be provided for update');
       }
@@ -129,10 +129,10 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
         const served = { networkType: type, network: name, customRpcUrls: rpcUrls };
         await refuseOtherChain({ read: store.read, connections }, family, served, 'rpc_urls');
       }
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         const before = await current(writer, networks, seen);
         if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
-        const settings = changedSettings(family, before.settings, fields);
+        const settings = changeNetworkSettings(family, before.settings, fields);
         const after = { ...before, rpcUrls: rpcUrls ?? before.rpcUrls, settings };
         await writer.putNetwork(storedForm(after, networks.configured(type, name)));
         const views = { before: networkView(before), after: networkView(after) };
@@ -145,13 +145,13 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
     },
 
     async remove(id, by) {
-      await changeOnce(store, by, async (writer) => {
+      await changeSettingsOnce(store, by, async (writer) => {
         const seen = find(id);
         const { type, name } = seen;
         if (seen.source !== 'api') throw invalidRequest(`Network ${id} cannot be deleted: ${onlyUrls(seen)}`);
         const users = (await writer.allRelayers()).filter((one) => one.networkType === type && one.network === name);
         if (users.length > 0) {
-          throw new AppError('NETWORK_IN_USE', { id, ...usersShown(users, by) });
+          throw new AppError('NETWORK_IN_USE', { id, ...visibleRelayerUsers(users, by) });
         }
         const before = await current(writer, networks, seen);
         if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
@@ -173,7 +173,7 @@ function onlyUrls({ source }: KnownNetwork): string {
 
 /** Returns the current network from the store; undefined for a client's network that was deleted. */
 async function current(
-  writer: Writer,
+  writer: StoreWriter,
   networks: NetworkDirectory,
   { type, name, source }: KnownNetwork,
 ): Promise<KnownNetwork | undefined> {
@@ -187,12 +187,12 @@ async function current(
 function storedForm(network: KnownNetwork, configured: KnownNetwork | undefined): StoredNetwork {
   const { type, name, rpcUrls, settings } = network;
   if (configured === undefined) return { type, name, rpcUrls, settings, declaration: null };
-  const declaration = configured.source === 'file' ? urlsDigest(configured.rpcUrls) : null;
+  const declaration = configured.source === 'file' ? rpcUrlsDigest(configured.rpcUrls) : null;
   return { type, name, rpcUrls, settings: null, declaration };
 }
 
 /** Returns a digest of declared endpoints. A later start compares it with the endpoints declared then. */
-export function urlsDigest(urls: readonly RpcUrl[]): string {
+export function rpcUrlsDigest(urls: readonly RpcUrl[]): string {
   const text = JSON.stringify(urls.map(({ url, weight }) => [url, weight]));
   return createHash('sha256').update(text).digest('hex');
 }
@@ -204,5 +204,5 @@ function audited(
   isMoved = false,
 ): AuditedChange {
   const secrets = isMoved ? ['rpc_urls'] : [];
-  return { action, resource: 'network', resourceId: idOf(network), ...views, secrets };
+  return { action, resource: 'network', resourceId: networkIdOf(network), ...views, secrets };
 }

@@ -1,11 +1,11 @@
 import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainConnections, RelayerEndpoints } from '../../chains/connections.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { inTime } from '../../domain/in-time.ts';
-import type { Reader } from '../../store/store.ts';
+import { withTimeout } from '../../domain/in-time.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 export interface OtherChainDeps {
-  read: Pick<Reader, 'chainIdentity'>;
+  read: Pick<StoreReader, 'chainIdentity'>;
   connections: Pick<ChainConnections, 'clientOf'>;
 }
 
@@ -31,7 +31,7 @@ export async function refuseOtherChain(
   const asked = async () => {
     await connections.clientOf(served).identity(pinned, (_, identity) => told.push(identity));
   };
-  await inTime(
+  await withTimeout(
     IDENTITY_MS,
     asked().catch(() => {}),
   );

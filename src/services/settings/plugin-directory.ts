@@ -1,13 +1,13 @@
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 /** The current changes that clients made to plugins. */
 export class PluginDirectory {
-  readonly #read: Pick<Reader, 'storedPlugins'>;
+  readonly #read: Pick<StoreReader, 'storedPlugins'>;
   #known: ReadonlyMap<string, StoredPlugin> = new Map();
   #onChange: () => void = () => {};
 
-  constructor(read: Pick<Reader, 'storedPlugins'>) {
+  constructor(read: Pick<StoreReader, 'storedPlugins'>) {
     this.#read = read;
   }
 

@@ -14,7 +14,7 @@ import {
 } from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import { valueDigest } from './declared-value.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
@@ -38,7 +38,7 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
     made: (before: StoredPlugin) => StoredPlugin,
     secrets: readonly string[] = [],
   ): Promise<void> {
-    await changeOnce(store, by, async (writer) => {
+    await changeSettingsOnce(store, by, async (writer) => {
       const before = (await writer.storedPlugin(entry.id)) ?? untouched(entry.id);
       const after = made(before);
       await writer.putPlugin(after);
@@ -63,7 +63,7 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
         (name) => asked[name] != null || (name === 'config' && asked.config === null),
       );
       const changed = Object.fromEntries(given.map((name) => [name, asked[name]])) as PluginSettings;
-      const digests = Object.fromEntries(given.map((name) => [name, declaredDigest(entry, name)]));
+      const digests = Object.fromEntries(given.map((name) => [name, pluginFieldDigest(entry, name)]));
       await change(
         entry,
         by,
@@ -83,7 +83,7 @@ export function createPluginsService({ store, feed }: PluginsDeps): PluginsServi
 }
 
 /** Returns a digest of the declared value of a field. A later start compares it with the value declared then. */
-export function declaredDigest(entry: PluginEntry, field: keyof PluginSettings): string {
+export function pluginFieldDigest(entry: PluginEntry, field: keyof PluginSettings): string {
   return valueDigest(entry[field] ?? null);
 }
 

@@ -11,11 +11,11 @@ import type { Caller } from '../../domain/settings/caller.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Reader, Store, Writer } from '../../store/store.ts';
+import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import type { NetworkDirectory } from './network-directory.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkNotification, checkSignerUse, relayerAudit, relayerNameSchema } from './relayer-form.ts';
@@ -56,7 +56,7 @@ export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by
     const earlier = await earlierEffect(store.read, by.effect);
     if (earlier !== undefined) return (await relayers.find(idIn(earlier.outcome))).relayer;
     const relayer = await formOf(deps, body, by);
-    const { made } = await changeOnce(store, by, async (writer) => {
+    const { made } = await changeSettingsOnce(store, by, async (writer) => {
       const { id } = relayer;
       if ((await writer.relayer(id)) !== undefined) throw new AppError('RELAYER_EXISTS', { id });
       await refuseReference(deps, writer, relayer, by);
@@ -105,7 +105,7 @@ async function formOf(deps: RelayerCreateDeps, body: unknown, by: Caller): Promi
     networkType,
     address: chain.addressOf(await signer.publicKey(chain.curve)),
     paused: form.paused,
-    disabledReason: await unreached(store.read, { networkType, network }),
+    disabledReason: await unreachedReason(store.read, { networkType, network }),
     signerId,
     notificationId: form.notification_id ?? null,
     customRpcUrls,
@@ -126,7 +126,7 @@ function noNetwork(networkType: NetworkType, network: string): AppError {
  */
 async function refuseReference(
   { networks, signers }: RelayerCreateDeps,
-  writer: Writer,
+  writer: StoreWriter,
   { networkType, network, signerId, notificationId }: Relayer,
   by: Caller,
 ): Promise<void> {
@@ -150,7 +150,7 @@ async function refuseReference(
  * Refuses the id of a deleted relayer if the new relayer has another account or chain. The deleted relayer's
  * transactions are kept for a while, and would be shown as the new one's.
  */
-async function refuseOtherPast(writer: Writer, { id, networkType, network, address }: Relayer): Promise<void> {
+async function refuseOtherPast(writer: StoreWriter, { id, networkType, network, address }: Relayer): Promise<void> {
   const [latest] = (await writer.transactions(id, { page: 1, perPage: 1 })).items;
   if (latest === undefined) return;
   const identity = await writer.chainIdentity(networkType, network);
@@ -159,8 +159,8 @@ async function refuseOtherPast(writer: Writer, { id, networkType, network, addre
 }
 
 /** Why a relayer takes no requests before its first check; null when its chain is known. */
-export async function unreached(
-  read: Pick<Reader, 'chainIdentity'>,
+export async function unreachedReason(
+  read: Pick<StoreReader, 'chainIdentity'>,
   { networkType, network }: Pick<Relayer, 'networkType' | 'network'>,
 ): Promise<DisabledReason | null> {
   return (await read.chainIdentity(networkType, network)) === undefined ? notReachedYet(network) : null;

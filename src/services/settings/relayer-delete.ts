@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/settings/caller.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import { relayerAudit } from './relayer-form.ts';
 
 export interface RelayerDeleteDeps {
@@ -22,7 +22,7 @@ export function createRelayerDelete({
   engine,
 }: RelayerDeleteDeps): (relayerId: string, by: Caller) => Promise<void> {
   return async (relayerId, by) => {
-    await changeOnce(store, by, async (writer) => {
+    await changeSettingsOnce(store, by, async (writer) => {
       const relayer = await writer.relayer(relayerId);
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       const open = (await writer.openCounts()).filter((counted) => counted.relayerId === relayerId);

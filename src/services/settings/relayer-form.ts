@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import type { Reader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 
 const MAX_NAME = 256;
 
@@ -17,7 +17,7 @@ export const relayerNameSchema = z
  * @throws AppError `NOTIFICATION_NOT_FOUND`
  */
 export async function checkNotification(
-  read: Pick<Reader, 'notification'>,
+  read: Pick<StoreReader, 'notification'>,
   id: string | null | undefined,
   { access }: Caller,
 ): Promise<void> {

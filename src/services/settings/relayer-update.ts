@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
@@ -53,7 +53,7 @@ export function createRelayerUpdate(
       await refuseOtherChain({ read: store.read, connections }, chain, served, 'custom_rpc_urls');
     }
 
-    const written = await changeOnce(store, by, async (writer) => {
+    const written = await changeSettingsOnce(store, by, async (writer) => {
       const relayer = await writer.relayer(relayerId);
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       await checkNotification(writer, change.notification_id, by);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
-import { isMasked } from '../../domain/mask-url.ts';
+import { isMaskedUrl } from '../../domain/mask-url.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 
@@ -18,7 +18,7 @@ const urlSchema = z
     (text) => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text),
     'must be an http or https URL',
   )
-  .refine((text) => !isMasked(text), 'is hidden in part, as answers show it; give the whole URL')
+  .refine((text) => !isMaskedUrl(text), 'is hidden in part, as answers show it; give the whole URL')
   .meta(HTTP_URL);
 
 const rpcUrlSchema = z.strictObject({ url: urlSchema, weight: z.int().min(0, WEIGHT).max(100, WEIGHT).default(100) });

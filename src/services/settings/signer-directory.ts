@@ -1,16 +1,16 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import type { Log } from '../../observability/log.ts';
-import { type KeyRing, openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
+import { type KeyRing, openSigner, type SignerDeclaration, type SignerKinds } from '../../signers/registry.ts';
 import type { Signer, SignerKind, SignerTools } from '../../signers/signer.ts';
 import { UnsealableSecret } from '../../store/sealing.ts';
-import type { Reader } from '../../store/store.ts';
-import { clientKinds } from './signer-form.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { clientSignerKinds } from './signer-form.ts';
 
 export interface SignerDirectoryDeps {
   /** The signers of the configuration, already opened. */
-  declared: { ring: Pick<KeyRing, 'signer'>; entries: readonly SignerEntry[] };
-  read: Pick<Reader, 'storedSigner' | 'signerConfig'>;
+  declared: { ring: Pick<KeyRing, 'signer'>; entries: readonly SignerDeclaration[] };
+  read: Pick<StoreReader, 'storedSigner' | 'signerConfig'>;
   kinds: SignerKinds;
   tools: SignerTools;
   log: Log;
@@ -19,7 +19,7 @@ export interface SignerDirectoryDeps {
 /** All signers: those of the configuration, and clients' signers. A client's signer is opened when it is first used. */
 export class SignerDirectory {
   readonly #deps: SignerDirectoryDeps;
-  readonly #entries: ReadonlyMap<string, SignerEntry>;
+  readonly #entries: ReadonlyMap<string, SignerDeclaration>;
   readonly #opened = new Map<string, { stamp: string; signer: Promise<Signer> }>();
   /** The kinds that clients can make signers of. */
   readonly kinds: SignerKinds;
@@ -27,15 +27,15 @@ export class SignerDirectory {
   constructor(deps: SignerDirectoryDeps) {
     this.#deps = deps;
     this.#entries = new Map(deps.declared.entries.map((entry) => [entry.id, entry]));
-    this.kinds = clientKinds(deps.kinds);
+    this.kinds = clientSignerKinds(deps.kinds);
   }
 
   /** The signers of the configuration, sorted by id. */
-  get declared(): readonly SignerEntry[] {
+  get declared(): readonly SignerDeclaration[] {
     return [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  declaredOne(id: string): SignerEntry | undefined {
+  declaredOne(id: string): SignerDeclaration | undefined {
     return this.#entries.get(id);
   }
 

@@ -15,7 +15,7 @@ type ClientKind = Pick<SignerKind, 'type' | 'configSchema' | 'ofFilesOnly' | 'sh
 const WITHOUT_CLIENTS = 'local';
 
 /** The kinds that clients can make signers of. */
-export function clientKinds(kinds: SignerKinds): SignerKinds {
+export function clientSignerKinds(kinds: SignerKinds): SignerKinds {
   const known = [...kinds].filter(([type]) => type !== WITHOUT_CLIENTS);
   return new Map([...known, [rawKeySignerKind.type, rawKeySignerKind]]);
 }
@@ -39,7 +39,7 @@ export interface SignerForm {
 
 /**
  * Parses a body that creates a signer. Calls no other service.
- * @param kinds the result of {@link clientKinds}
+ * @param kinds the result of {@link clientSignerKinds}
  * @throws AppError `INVALID_REQUEST`, which shows no secret
  */
 export function readSignerForm(body: unknown, kinds: SignerKinds): SignerForm {
@@ -60,12 +60,15 @@ function whyNoKind(type: string, kinds: SignerKinds): string {
 }
 
 /** The type in answers. The reference has one name for all keys in the process, whatever their source. */
-export function shownType(type: string): string {
+export function signerTypeView(type: string): string {
   return type === rawKeySignerKind.type ? WITHOUT_CLIENTS : type;
 }
 
 /** The configuration in answers, without secrets. A field that may be null and is absent is shown as null. */
-export function shownConfig({ type, configSchema, shownAllTheSame = [] }: ClientKind, config: JsonObject): JsonObject {
+export function signerConfigView(
+  { type, configSchema, shownAllTheSame = [] }: ClientKind,
+  config: JsonObject,
+): JsonObject {
   if (type === WITHOUT_CLIENTS) return {};
   return shownPart(configSchema, config, shownAllTheSame) as JsonObject;
 }

@@ -3,14 +3,14 @@ import type { Json, JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import { usersShown } from '../../domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
 import type { StoredSigner } from '../../domain/settings/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
-import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';
+import type { SignerDeclaration, SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
-import { changeOnce } from './change.ts';
+import { changeSettingsOnce } from './change.ts';
 import type { SignerDirectory } from './signer-directory.ts';
-import { readSignerForm, shownConfig, shownType } from './signer-form.ts';
+import { readSignerForm, signerConfigView, signerTypeView } from './signer-form.ts';
 
 /** The keys that relayers sign with. Views never hold a secret. */
 export interface SignersService {
@@ -46,10 +46,10 @@ const OF_THE_SERVER =
 export function createSignersService(deps: SignersDeps): SignersService {
   const { store, signers, kinds, guard, usesServerIdentity, newId } = deps;
 
-  function declaredView(entry: SignerEntry): JsonObject {
+  function declaredView(entry: SignerDeclaration): JsonObject {
     const kind = kinds.get(entry.type);
-    const config = kind === undefined ? {} : shownConfig(kind, entry.config as JsonObject);
-    return { id: entry.id, type: shownType(entry.type), config };
+    const config = kind === undefined ? {} : signerConfigView(kind, entry.config as JsonObject);
+    return { id: entry.id, type: signerTypeView(entry.type), config };
   }
 
   async function find(id: string): Promise<JsonObject> {
@@ -74,13 +74,13 @@ export function createSignersService(deps: SignersDeps): SignersService {
 
     async create(body, by) {
       const { id: asked, kind, config } = readSignerForm(body, signers.kinds);
-      checkAddresses(shownConfig(kind, config), guard);
+      checkAddresses(signerConfigView(kind, config), guard);
       const borrowed = usesServerIdentity ? undefined : kind.serverIdentity?.(kind.configSchema.parse(config));
       if (borrowed !== undefined) throw invalidRequest(`config: ${borrowed}${OF_THE_SERVER}`);
       const id = asked ?? newId();
       await signers.assertOpens(id, kind.type, config);
-      const signer = { id, type: kind.type, stamp: newId(), shown: shownConfig(kind, config) };
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const signer = { id, type: kind.type, stamp: newId(), shown: signerConfigView(kind, config) };
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         const isTaken = signers.declaredOne(id) ?? (await writer.storedSigner(id));
         if (isTaken !== undefined) throw new AppError('SIGNER_EXISTS', { id });
         await writer.insertSigner(signer, config);
@@ -96,7 +96,7 @@ export function createSignersService(deps: SignersDeps): SignersService {
     },
 
     async remove(id, by) {
-      await changeOnce(store, by, async (writer) => {
+      await changeSettingsOnce(store, by, async (writer) => {
         if (signers.declaredOne(id) !== undefined) {
           throw invalidRequest(`Signer ${id} is declared in the configuration, and can only be removed there`);
         }
@@ -104,7 +104,7 @@ export function createSignersService(deps: SignersDeps): SignersService {
         if (before === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
         const users = (await writer.allRelayers()).filter(({ signerId }) => signerId === id);
         if (users.length > 0) {
-          throw new AppError('SIGNER_IN_USE', { id, ...usersShown(users, by) });
+          throw new AppError('SIGNER_IN_USE', { id, ...visibleRelayerUsers(users, by) });
         }
         await writer.deleteSigner(id);
         return { outcome: null, audit: audited('delete', id, { before: storedView(before), after: null }) };
@@ -133,7 +133,7 @@ function checkAddresses(value: Json, guard: SignersDeps['guard'], place = 'confi
 }
 
 function storedView({ id, type, shown }: StoredSigner): JsonObject {
-  return { id, type: shownType(type), config: shown };
+  return { id, type: signerTypeView(type), config: shown };
 }
 
 function audited(

@@ -1,28 +1,28 @@
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import type { Part, PartRequest } from '../../domain/page.ts';
+import type { ListPart, ListPartRequest } from '../../domain/page.ts';
 import type { Access } from '../../domain/settings/access.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
 import {
-  type Delivery,
   type DeliveryFilter,
-  subjectOf,
-  transactionOf,
+  type ListedWebhookDelivery,
+  transactionIdOfSubject,
   type WebhookEvent,
+  webhookSubjectOf,
 } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Reader, Store } from '../../store/store.ts';
-import { changeOnce } from '../settings/change.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
+import { changeSettingsOnce } from '../settings/change.ts';
 
 /** The deliveries of webhook events. Deliveries for relayers that the caller may not see do not exist for it. */
 export interface DeliveriesService {
   /** The latest first. 404 for an unknown notification. */
   list(
     notificationId: string,
-    part: PartRequest,
+    part: ListPartRequest,
     filter: Pick<DeliveryFilter, 'state'> & { transactionId?: string | undefined },
     access: Access,
-  ): Promise<Part<WireObject>>;
+  ): Promise<ListPart<WireObject>>;
   /** A delivery with its body. 404. */
   get(notificationId: string, id: string, access: Access): Promise<WireObject>;
   /**
@@ -38,10 +38,15 @@ export interface DeliveriesDeps {
   wake(): void;
 }
 
-type DeliveryWithBody = Delivery & Pick<WebhookEvent, 'body'>;
+type DeliveryWithBody = ListedWebhookDelivery & Pick<WebhookEvent, 'body'>;
 
 export function createDeliveriesService({ store, wake }: DeliveriesDeps): DeliveriesService {
-  const find = async (read: Reader, notificationId: string, id: string, access: Access): Promise<DeliveryWithBody> => {
+  const find = async (
+    read: StoreReader,
+    notificationId: string,
+    id: string,
+    access: Access,
+  ): Promise<DeliveryWithBody> => {
     await assertNotification(read, notificationId);
     const delivery = await read.delivery(notificationId, id);
     if (delivery === undefined || !isSeen(delivery, access)) throw new AppError('DELIVERY_NOT_FOUND', { id });
@@ -52,7 +57,7 @@ export function createDeliveriesService({ store, wake }: DeliveriesDeps): Delive
     async list(notificationId, part, { state, transactionId }, access) {
       await assertNotification(store.read, notificationId);
       const relayerIds = access.idsOf('relayers');
-      const subject = transactionId === undefined ? undefined : subjectOf(transactionId);
+      const subject = transactionId === undefined ? undefined : webhookSubjectOf(transactionId);
       const { items, next } = await store.read.deliveries(notificationId, part, { state, subject, relayerIds });
       return { items: items.map(deliveryView), next };
     },
@@ -62,7 +67,7 @@ export function createDeliveriesService({ store, wake }: DeliveriesDeps): Delive
     },
 
     async redeliver(notificationId, id, by, access) {
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         const before = deliveryView(await find(writer, notificationId, id, access));
         await writer.redeliver(notificationId, id);
         const redelivered = await find(writer, notificationId, id, access);
@@ -76,21 +81,21 @@ export function createDeliveriesService({ store, wake }: DeliveriesDeps): Delive
   };
 }
 
-async function assertNotification(read: Reader, id: string): Promise<void> {
+async function assertNotification(read: StoreReader, id: string): Promise<void> {
   if ((await read.notification(id)) === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
 }
 
 /** A delivery without a recorded relayer is visible only to keys that see all relayers. */
-function isSeen({ relayerId }: Delivery, access: Access): boolean {
+function isSeen({ relayerId }: ListedWebhookDelivery, access: Access): boolean {
   return access.sees('relayers', relayerId ?? '*');
 }
 
-function deliveryView(delivery: Delivery): JsonObject {
+function deliveryView(delivery: ListedWebhookDelivery): JsonObject {
   return {
     id: delivery.id,
     notification_id: delivery.notificationId,
     relayer_id: delivery.relayerId,
-    transaction_id: transactionOf(delivery.subject),
+    transaction_id: transactionIdOfSubject(delivery.subject),
     event: delivery.event,
     state: delivery.state,
     tries: delivery.tries,

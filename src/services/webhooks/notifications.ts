@@ -1,8 +1,8 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import { isMasked, maskKeys } from '../../domain/mask-url.ts';
+import { isMaskedUrl, maskKeys } from '../../domain/mask-url.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
-import { usersShown } from '../../domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
   MIN_SIGNING_KEY_BYTES,
@@ -14,11 +14,11 @@ import {
 import { BlockedAddressError } from '../../egress/address-guard.ts';
 import type { WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Reader, Store, Writer } from '../../store/store.ts';
+import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
 import type { NotificationsService } from '../services.ts';
-import { changeOnce } from '../settings/change.ts';
+import { changeSettingsOnce } from '../settings/change.ts';
 
 export interface NotificationsDeps {
   store: Store;
@@ -43,7 +43,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
 
   /** @throws AppError `INVALID_REQUEST` */
   const checkAddress = (url: string, isDeclared: boolean) => {
-    if (isMasked(url)) throw invalidRequest('url: is hidden in part, as answers show it; give the whole URL');
+    if (isMaskedUrl(url)) throw invalidRequest('url: is hidden in part, as answers show it; give the whole URL');
     try {
       webhooks.check({ url, isDeclared });
     } catch (error) {
@@ -66,7 +66,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
       const { id: asked, url, ...keys } = parseBody(notificationCreateSchema, body);
       checkAddress(url, false);
       const id = asked ?? newId();
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         if ((await writer.notification(id)) !== undefined) throw new AppError('NOTIFICATION_EXISTS', { id });
         await writer.putNotification({ id, type: 'webhook', url, declaration: null });
         const secrets = await putKeys(writer, id, keys);
@@ -85,7 +85,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
       // A client that reads the notification, changes one field and writes all sends back the masked URL.
       const url = given === maskKeys(seen.url) ? undefined : given;
       if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
-      const { made } = await changeOnce(store, by, async (writer) => {
+      const { made } = await changeSettingsOnce(store, by, async (writer) => {
         const notification = await find(writer, id);
         const before = notificationView(notification);
         await writer.putNotification({ ...notification, url: url ?? notification.url });
@@ -98,11 +98,11 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
     },
 
     async remove(id, by) {
-      await changeOnce(store, by, async (writer) => {
+      await changeSettingsOnce(store, by, async (writer) => {
         const before = notificationView(await find(writer, id));
         const users = (await writer.allRelayers()).filter(({ notificationId }) => notificationId === id);
         if (users.length > 0) {
-          throw new AppError('NOTIFICATION_IN_USE', { id, ...usersShown(users, by) });
+          throw new AppError('NOTIFICATION_IN_USE', { id, ...visibleRelayerUsers(users, by) });
         }
         await writer.deleteNotification(id);
         return { outcome: null, audit: audited('delete', id, { before, after: null }) };
@@ -129,7 +129,7 @@ const KEY_FIELDS: readonly SigningKeyField[] = ['signing_key', 'second_signing_k
  * @returns the fields that were set or removed
  * @throws AppError `INVALID_REQUEST` for a second key without a first, which the reference's receivers check
  */
-async function putKeys(writer: Writer, id: string, keys: GivenKeys): Promise<SigningKeyField[]> {
+async function putKeys(writer: StoreWriter, id: string, keys: GivenKeys): Promise<SigningKeyField[]> {
   const changed: SigningKeyField[] = [];
   for (const field of KEY_FIELDS) {
     const key = keys[field] ?? undefined;
@@ -144,7 +144,7 @@ async function putKeys(writer: Writer, id: string, keys: GivenKeys): Promise<Sig
   return changed;
 }
 
-async function find(read: Reader, id: string): Promise<Notification> {
+async function find(read: StoreReader, id: string): Promise<Notification> {
   const notification = await read.notification(id);
   if (notification === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
   return notification;

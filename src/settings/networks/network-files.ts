@@ -4,14 +4,14 @@ import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
-import { check, type Place } from '../check.ts';
-import { codeOf, readJsonFile, shownPath } from '../json-file.ts';
-import type { Findings } from '../problems.ts';
+import { type ConfigurationPlace, checkValue } from '../check.ts';
+import { displayPath, fileErrorCode, readJsonFile } from '../json-file.ts';
+import type { ConfigurationFindings } from '../problems.ts';
 import { rpcUrlsSchema } from '../schema.ts';
 
 /** A network as a file or the code declares it, before inheritance. */
 export interface NetworkEntry {
-  at: Place;
+  at: ConfigurationPlace;
   name: string;
   /** Absent in the short form; then the type is inferred. */
   type: NetworkType | undefined;
@@ -43,8 +43,12 @@ export const networkEntrySchema = z
   .catchall(z.json());
 
 /** Parses an entry of either form. The short form is the same object with fewer fields. */
-export function parseNetworkEntry(value: unknown, at: Place, findings: Findings): NetworkEntry | undefined {
-  const parsed = check(networkEntrySchema, value, at, findings);
+export function parseNetworkEntry(
+  value: unknown,
+  at: ConfigurationPlace,
+  findings: ConfigurationFindings,
+): NetworkEntry | undefined {
+  const parsed = checkValue(networkEntrySchema, value, at, findings);
   if (parsed === undefined) return undefined;
   const { network, type, from, rpc_urls: rpcUrls, $schema: _, ...fields } = parsed;
   return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };
@@ -67,7 +71,10 @@ export interface NetworkSource {
 }
 
 /** Reads the operator's networks: those in the configuration file, or else every JSON file of a folder. */
-export async function readNetworkEntries(source: NetworkSource, findings: Findings): Promise<NetworkEntry[]> {
+export async function readNetworkEntries(
+  source: NetworkSource,
+  findings: ConfigurationFindings,
+): Promise<NetworkEntry[]> {
   const { declared, file, defaultFolder } = source;
   if (Array.isArray(declared)) return parseAll(declared, file, 'networks', findings);
   if (declared === undefined || declared === null || declared === '') {
@@ -81,11 +88,11 @@ export async function readNetworkEntries(source: NetworkSource, findings: Findin
 async function readFolder(
   folder: string,
   cwd: string,
-  findings: Findings,
+  findings: ConfigurationFindings,
   presence: 'may be missing' | 'must exist',
 ): Promise<NetworkEntry[]> {
   const path = resolve(cwd, folder);
-  const shown = shownPath(cwd, path);
+  const shown = displayPath(cwd, path);
   try {
     const files = await readdir(path, { withFileTypes: true });
     const names = files.filter((file) => !file.isDirectory() && /\.json$/i.test(file.name)).map(({ name }) => name);
@@ -94,7 +101,7 @@ async function readFolder(
     );
     return lists.flat();
   } catch (error) {
-    const code = codeOf(error);
+    const code = fileErrorCode(error);
     if (code === 'ENOENT' && presence === 'may be missing') return [];
     const reason = code === 'ENOENT' ? 'there is no such folder' : `cannot be read as a folder (${code})`;
     findings.problem(shown, '', reason, 'Name a folder of JSON files in "networks", or leave it out');
@@ -103,7 +110,7 @@ async function readFolder(
 }
 
 /** Reads one network `{"network": …, "rpc_urls": […]}`, or the reference's list `{"networks": […]}`. */
-async function readNetworkFile(path: string, shown: string, findings: Findings): Promise<NetworkEntry[]> {
+async function readNetworkFile(path: string, shown: string, findings: ConfigurationFindings): Promise<NetworkEntry[]> {
   const content = await readJsonFile(path, shown, findings);
   if (content === undefined) return [];
   const { value } = content;
@@ -116,7 +123,7 @@ async function readNetworkFile(path: string, shown: string, findings: Findings):
   return entry === undefined ? [] : [entry];
 }
 
-function parseAll(values: unknown[], file: string, path: string, findings: Findings): NetworkEntry[] {
+function parseAll(values: unknown[], file: string, path: string, findings: ConfigurationFindings): NetworkEntry[] {
   return values.flatMap(
     (value, index) => parseNetworkEntry(value, { file, path: `${path}[${index}]` }, findings) ?? [],
   );

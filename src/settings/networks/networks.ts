@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ConfiguredNetwork } from '../../domain/network.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
-import { check } from '../check.ts';
+import { checkValue } from '../check.ts';
 import type { ChainSchemas, KnownChains } from '../configuration.ts';
-import type { Findings } from '../problems.ts';
+import type { ConfigurationFindings } from '../problems.ts';
 import { givesUrlsOnly, type NetworkEntry, networkEntrySchema, parseNetworkEntry } from './network-files.ts';
 
 /** A network with all inherited fields. */
@@ -22,10 +22,10 @@ const UNITED = ['tags', 'features'];
  * and features are merged. A parent is searched among the entries first, then among `others`. An entry may extend the
  * network in `others` with its own name. An unknown parent or a cycle is a problem.
  */
-export function inherit(
+export function inheritNetworks(
   entries: ReadonlyMap<string, NetworkEntry>,
   others: ReadonlyMap<string, InheritedNetwork>,
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): Map<string, InheritedNetwork> {
   const resolved = new Map<string, InheritedNetwork>();
 
@@ -76,7 +76,7 @@ function unite(parent: Json | undefined, child: Json | undefined): Json[] | unde
 }
 
 /** A relayer's reference to its network. It decides the type of a network when nothing else does. */
-export interface NetworkUse {
+export interface NetworkReference {
   network: string;
   networkType: NetworkType;
 }
@@ -85,8 +85,8 @@ export interface NetworkUse {
 export function resolveNetworks(
   entries: readonly NetworkEntry[],
   chains: KnownChains,
-  uses: readonly NetworkUse[],
-  findings: Findings,
+  uses: readonly NetworkReference[],
+  findings: ConfigurationFindings,
 ): ConfiguredNetwork[] {
   const builtIns = new Map([...chains].map(([type, chain]) => [type, builtInsOf(chain, findings)] as const));
   const typed = entries.flatMap((entry) => {
@@ -99,12 +99,12 @@ export function resolveNetworks(
   });
 }
 
-function builtInsOf(chain: ChainSchemas, findings: Findings): Map<string, InheritedNetwork> {
+function builtInsOf(chain: ChainSchemas, findings: ConfigurationFindings): Map<string, InheritedNetwork> {
   const entries = chain.builtInNetworks.flatMap((value, index) => {
     const at = { file: `the built-in ${chain.type} networks`, path: `[${index}]` };
     return parseNetworkEntry(value, at, findings) ?? [];
   });
-  return inherit(new Map(entries.map((entry) => [entry.name, entry])), new Map(), findings);
+  return inheritNetworks(new Map(entries.map((entry) => [entry.name, entry])), new Map(), findings);
 }
 
 /**
@@ -114,8 +114,8 @@ function builtInsOf(chain: ChainSchemas, findings: Findings): Map<string, Inheri
 function typeOf(
   entry: NetworkEntry,
   builtIns: ReadonlyMap<NetworkType, ReadonlyMap<string, InheritedNetwork>>,
-  uses: readonly NetworkUse[],
-  findings: Findings,
+  uses: readonly NetworkReference[],
+  findings: ConfigurationFindings,
 ): NetworkType | undefined {
   const { at, name, from } = entry;
   const typePath = at.path === '' ? 'type' : `${at.path}.type`;
@@ -139,7 +139,7 @@ function networksOfType(
   chain: ChainSchemas,
   entries: readonly NetworkEntry[],
   builtIns: ReadonlyMap<string, InheritedNetwork>,
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): ConfiguredNetwork[] {
   const byName = new Map<string, NetworkEntry>();
   for (const entry of entries) {
@@ -150,7 +150,7 @@ function networksOfType(
       findings.problem(entry.at.file, entry.at.path, `"${entry.name}" is already declared in ${where}`);
     }
   }
-  const own = inherit(byName, builtIns, findings);
+  const own = inheritNetworks(byName, builtIns, findings);
   return [...new Map([...builtIns, ...own])].flatMap(
     ([name, network]) => finish(chain, name, network, byName.get(name), findings) ?? [],
   );
@@ -166,7 +166,7 @@ function finish(
   name: string,
   { rpcUrls, fields }: InheritedNetwork,
   entry: NetworkEntry | undefined,
-  findings: Findings,
+  findings: ConfigurationFindings,
 ): ConfiguredNetwork | undefined {
   const at = entry?.at ?? { file: `the built-in ${chain.type} networks`, path: name };
   if (rpcUrls === undefined) {
@@ -174,7 +174,7 @@ function finish(
     findings.problem(at.file, path, 'missing: where the network is reached, as an array of URLs');
     return undefined;
   }
-  const settings = check(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
+  const settings = checkValue(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
   return settings === undefined
     ? undefined
     : { type: chain.type, name, rpcUrls, settings, isBuiltIn: entry === undefined };

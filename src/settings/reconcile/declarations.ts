@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ConfiguredNetwork } from '../../domain/network.ts';
-import { droppedInEntry, type PluginEntry } from '../../domain/plugin.ts';
+import { type PluginEntry, undeclaredPluginEntry } from '../../domain/plugin.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Notification } from '../../domain/settings/notification.ts';
 import { PLUGIN_SETTINGS, type PluginSettings, type StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import type { Log } from '../../observability/log.ts';
 import { comparableDeclaration, isDeclaredAsBefore } from '../../services/settings/declared-value.ts';
-import { urlsDigest } from '../../services/settings/networks.ts';
-import { declaredDigest } from '../../services/settings/plugins.ts';
-import { unreached } from '../../services/settings/relayer-create.ts';
-import type { SignerEntry } from '../../signers/registry.ts';
-import type { Store, Writer } from '../../store/store.ts';
+import { rpcUrlsDigest } from '../../services/settings/networks.ts';
+import { pluginFieldDigest } from '../../services/settings/plugins.ts';
+import { unreachedReason } from '../../services/settings/relayer-create.ts';
+import type { SignerDeclaration } from '../../signers/registry.ts';
+import type { Store, StoreWriter } from '../../store/store.ts';
 
 /** A relayer as the configuration declares it, with the address of its signer. */
 export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
@@ -66,13 +66,16 @@ export async function applyChangedRelayers(
   });
 }
 
-async function putRelayer(writer: Writer, entry: DeclaredRelayer, reset: boolean): Promise<void> {
+async function putRelayer(writer: StoreWriter, entry: DeclaredRelayer, reset: boolean): Promise<void> {
   const relayer = { ...entry, declaration: comparableDeclaration(entry.declaration, SECRET_KEYS) };
   const merged = mergeRelayer(relayer, reset ? undefined : await writer.relayer(relayer.id));
-  await writer.putRelayer({ ...merged, disabledReason: merged.disabledReason ?? (await unreached(writer, relayer)) });
+  await writer.putRelayer({
+    ...merged,
+    disabledReason: merged.disabledReason ?? (await unreachedReason(writer, relayer)),
+  });
 }
 
-async function deleteUndeclaredRelayers(writer: Writer, declared: ReadonlySet<string>): Promise<void> {
+async function deleteUndeclaredRelayers(writer: StoreWriter, declared: ReadonlySet<string>): Promise<void> {
   const busy = new Set((await writer.openCounts()).map(({ relayerId }) => relayerId));
   for (const { id } of await writer.allRelayers()) {
     if (!declared.has(id) && !busy.has(id)) await writer.deleteRelayer(id);
@@ -139,14 +142,14 @@ export async function applyChangedNotifications(
   });
 }
 
-async function deleteUndeclaredNotifications(writer: Writer, declared: ReadonlySet<string>): Promise<void> {
+async function deleteUndeclaredNotifications(writer: StoreWriter, declared: ReadonlySet<string>): Promise<void> {
   for (const { id } of await writer.allNotifications()) {
     if (!declared.has(id)) await writer.deleteNotification(id);
   }
 }
 
 async function mergeNotification(
-  writer: Writer,
+  writer: StoreWriter,
   entry: DeclaredNotification,
   stored: Notification | undefined,
   secretOf: (secret: DeclaredSecret) => string,
@@ -185,7 +188,7 @@ function withoutValue({ type, value }: DeclaredSecret): JsonObject {
  */
 export async function applySigners(
   store: Pick<Store, 'write'>,
-  declared: readonly Pick<SignerEntry, 'id'>[],
+  declared: readonly Pick<SignerDeclaration, 'id'>[],
   log: Log,
   { reset = false } = {},
 ): Promise<void> {
@@ -223,7 +226,7 @@ export async function applyNetworks(
     for (const { type, name, settings, declaration } of await writer.storedNetworks()) {
       const key = `${type}:${name}`;
       const entry = declared.get(key);
-      const isOutdated = entry !== undefined && urlsDigest(entry.rpcUrls) !== declaration;
+      const isOutdated = entry !== undefined && rpcUrlsDigest(entry.rpcUrls) !== declaration;
       if (!isOutdated && (!reset || (settings !== null && used.has(key)))) continue;
       await writer.deleteNetwork(type, name);
       if (!reset) gone.push(key);
@@ -248,7 +251,7 @@ export async function applyPlugins(
       const { pluginId } = plugin;
       // A plugin that was dropped into the folder has no entry. Its path does not affect these fields, so the id can
       // stand for it.
-      const entry = entries.get(pluginId) ?? droppedInEntry(pluginId, pluginId);
+      const entry = entries.get(pluginId) ?? undeclaredPluginEntry(pluginId, pluginId);
       if (reset) await writer.deletePlugin(pluginId);
       else await writer.putPlugin({ ...plugin, settings: keptSettings(plugin, entry) });
     }
@@ -257,7 +260,7 @@ export async function applyPlugins(
 
 function keptSettings({ settings, declared }: StoredPlugin, entry: PluginEntry): PluginSettings {
   const kept = PLUGIN_SETTINGS.filter(
-    (name) => settings[name] !== undefined && declared[name] === declaredDigest(entry, name),
+    (name) => settings[name] !== undefined && declared[name] === pluginFieldDigest(entry, name),
   );
   return Object.fromEntries(kept.map((name) => [name, settings[name]]));
 }

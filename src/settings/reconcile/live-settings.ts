@@ -7,9 +7,9 @@ import type { Log } from '../../observability/log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
-import { changesOf } from '../changes.ts';
+import { compareConfigurations } from '../changes.ts';
 import type { Configuration, RelayerEntry } from '../configuration.ts';
-import { ConfigurationError, textOf } from '../problems.ts';
+import { ConfigurationError, problemText } from '../problems.ts';
 import { createSecretResolver } from '../secrets.ts';
 import { applyChangedNotifications, applyChangedRelayers, applyPlugins } from './declarations.ts';
 import type { OpenedSettings } from './open-settings.ts';
@@ -74,7 +74,7 @@ export class LiveSettings {
       await this.#goBy(now, parts);
       this.#failure = '';
     } catch (error) {
-      const problems = error instanceof ConfigurationError ? error.problems.map(textOf) : undefined;
+      const problems = error instanceof ConfigurationError ? error.problems.map(problemText) : undefined;
       if (problems !== undefined) {
         parts.log.error({ problems }, 'the changed configuration cannot be used, nothing of it is applied');
         return;
@@ -90,7 +90,7 @@ export class LiveSettings {
     const { chains, signerKinds, store, settings, pluginHost, engine, waiting, rpcHttp, log } = parts;
     const was = this.#configuration;
     const stored = new Map((await store.read.allRelayers()).map((relayer) => [relayer.id, relayer]));
-    const changes = changesOf(was, now, {
+    const changes = compareConfigurations(was, now, {
       isOther: (entry) => isOther(entry, stored.get(entry.id)),
       variablesOf: (type) => signerKinds.get(type)?.variables ?? [],
     });
@@ -134,7 +134,7 @@ function isOther({ network, networkType, signerId }: RelayerEntry, stored: Relay
   return stored.network !== network || stored.networkType !== networkType || stored.signerId !== signerId;
 }
 
-function report({ applied, waiting, undeclared }: ReturnType<typeof changesOf>, log: Log): void {
+function report({ applied, waiting, undeclared }: ReturnType<typeof compareConfigurations>, log: Log): void {
   if (applied.length > 0) log.info({ places: applied }, 'the changed configuration is applied');
   if (undeclared.length > 0) {
     const hint = 'delete over the API what is not to be there any more';

@@ -3,10 +3,10 @@ import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { Pause } from '../../engine/rounds.ts';
+import { EndablePause } from '../../engine/rounds.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SignerDirectory } from '../../services/settings/signer-directory.ts';
-import type { Reader, Store } from '../../store/store.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
 import type { RelayerEntry } from '../configuration.ts';
 import { applyChangedRelayers, type DeclaredRelayer } from './declarations.ts';
 
@@ -15,7 +15,7 @@ const HINT = 'bring its key back, or give the new key a signer of its own and na
 export interface AddressParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   signers: Pick<SignerDirectory, 'signer'>;
-  read: Pick<Reader, 'allRelayers'>;
+  read: Pick<StoreReader, 'allRelayers'>;
   log: Log;
 }
 
@@ -80,7 +80,7 @@ export async function withAddresses(
  * Returns the reason when a relayer's signer has the key of another account, or cannot be opened. A key service that
  * does not answer is no such reason.
  */
-export function keyFaults({ chains, signers }: Pick<AddressParts, 'chains' | 'signers'>) {
+export function createKeyFaultCheck({ chains, signers }: Pick<AddressParts, 'chains' | 'signers'>) {
   return async ({ networkType, signerId, address }: Relayer): Promise<string | undefined> => {
     const chain = chains.get(networkType);
     if (chain === undefined) return undefined;
@@ -111,7 +111,7 @@ const EVERY_MS = 10_000;
  */
 export class WaitingRelayers {
   readonly #deps: WaitingRelayersDeps;
-  readonly #pause = new Pause();
+  readonly #pause = new EndablePause();
   /** The last logged reason of each waiting relayer. */
   readonly #reasons = new Map<string, string>();
   #running: Promise<void> | undefined;

@@ -1,7 +1,7 @@
 import { type HeldKey, holdKey, KeyFault } from '../held-key.ts';
 import { openKeystoreFile } from '../keystore.ts';
 import type { KeyMaterial } from '../signer.ts';
-import type { KeyResponse, KeyResult, KeyUse } from './key-thread.ts';
+import type { KeyThreadResponse, KeyThreadResult, KeyUse } from './key-thread.ts';
 
 /**
  * The keys of the process, by their numbers. They live in a thread of their own. No other part of the process has them.
@@ -13,7 +13,7 @@ export class KeyTable {
   readonly #opening = new Set<number>();
 
   /** Opens a key. Signing goes on while a file is read and a key is derived. Never rejects. */
-  async open(key: number, material: KeyMaterial): Promise<KeyResponse> {
+  async open(key: number, material: KeyMaterial): Promise<KeyThreadResponse> {
     this.#opening.add(key);
     try {
       const held = holdKey(await bytesOf(material));
@@ -28,7 +28,7 @@ export class KeyTable {
     }
   }
 
-  use(uses: readonly KeyUse[]): KeyResult[] {
+  use(uses: readonly KeyUse[]): KeyThreadResult[] {
     return uses.map(({ key, curve, payload }) => {
       try {
         const held = this.#keys.get(key);

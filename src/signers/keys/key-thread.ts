@@ -46,7 +46,7 @@ export class KeyThread {
   constructor(worker: Worker, overdueMs = OVERDUE_MS) {
     this.#worker = worker;
     this.#overdueMs = overdueMs;
-    worker.on('message', (report: KeyResponse) => this.#receive(report));
+    worker.on('message', (report: KeyThreadResponse) => this.#receive(report));
     // Shows only the error's name: its message may contain a part of a key.
     worker.on('error', (error) => this.#fail(`it ended by ${nameOf(error)}`));
     worker.on('messageerror', () => this.#fail('it sent a message that cannot be read'));
@@ -119,7 +119,7 @@ export class KeyThread {
     this.#updateRef();
   }
 
-  #receive(report: KeyResponse): void {
+  #receive(report: KeyThreadResponse): void {
     switch (report.kind) {
       case 'opened':
         this.#opening.get(report.key)?.resolve(report.mark);
@@ -167,7 +167,7 @@ export class KeyThread {
     else this.#worker.unref();
   }
 
-  #post(order: KeyRequest, transfer: ArrayBuffer[] = []): void {
+  #post(order: KeyThreadRequest, transfer: ArrayBuffer[] = []): void {
     this.#worker.postMessage(order, transfer);
   }
 }
@@ -197,7 +197,7 @@ export interface KeyUse {
   payload: Uint8Array | null;
 }
 
-export type KeyRequest =
+export type KeyThreadRequest =
   | { kind: 'open'; key: number; material: KeyMaterial }
   /** Many uses in one message. A message for each use would cost a tenth of a signature. */
   | { kind: 'use'; uses: KeyUse[] }
@@ -205,11 +205,11 @@ export type KeyRequest =
   /** Wipes every key, and ends the thread. */
   | { kind: 'end' };
 
-export type KeyResponse =
+export type KeyThreadResponse =
   /** `mark` tells the key apart from every other one. It tells nothing else of the key. */
   | { kind: 'opened'; key: number; mark: string }
   | { kind: 'unopened'; key: number; reason: string }
   /** In the order of the uses, each with its bytes or the reason why there are none. */
-  | { kind: 'used'; results: KeyResult[] };
+  | { kind: 'used'; results: KeyThreadResult[] };
 
-export type KeyResult = { bytes: Uint8Array } | { reason: string };
+export type KeyThreadResult = { bytes: Uint8Array } | { reason: string };

@@ -1,7 +1,7 @@
 /** The entry of the thread that keeps the keys of the process and signs with them. */
 import { parentPort } from 'node:worker_threads';
 import { KeyTable } from './key-table.ts';
-import type { KeyRequest, KeyResponse } from './key-thread.ts';
+import type { KeyThreadRequest, KeyThreadResponse } from './key-thread.ts';
 
 if (parentPort === null) throw new Error('thread-main.ts is the entry of a worker thread');
 
@@ -9,9 +9,9 @@ const port = parentPort;
 
 const keys = new KeyTable();
 
-const report = (response: KeyResponse) => port.postMessage(response);
+const report = (response: KeyThreadResponse) => port.postMessage(response);
 
-port.on('message', (order: KeyRequest) => {
+port.on('message', (order: KeyThreadRequest) => {
   switch (order.kind) {
     case 'open':
       void keys.open(order.key, order.material).then(report);

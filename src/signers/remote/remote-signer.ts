@@ -1,6 +1,6 @@
 import { ed25519Verifier } from '../ed25519.ts';
 import type { Curve, Signer } from '../signer.ts';
-import { provenSignature } from './signature.ts';
+import { proveSignature } from './signature.ts';
 
 /** One key that a service keeps, as found at its first use. Each version of a key counts as a key of its own. */
 export interface RemoteKey {
@@ -62,7 +62,7 @@ function provenKey(curve: Curve, { publicKey, sign, signText = NO_TEXTS }: Remot
       publicKey,
       async sign(digest) {
         if (digest.length !== 32) throw new Error(`a digest has 32 bytes, not ${digest.length}`);
-        return provenSignature(digest, await sign(digest), publicKey);
+        return proveSignature(digest, await sign(digest), publicKey);
       },
       signText: NO_TEXTS,
     };

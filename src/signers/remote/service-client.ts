@@ -34,7 +34,7 @@ const PASSING = new Set([429, 500, 502, 503, 504]);
 export const serviceUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL with https:// or http://' });
 
 /** One question: a GET, or a POST where there is a body. */
-export interface ServiceQuestion<Answer> {
+export interface ServiceRequest<Answer> {
   url: URL;
   /** A function makes new headers for each try, when headers are valid only once. */
   headers: Record<string, string> | (() => Record<string, string>);
@@ -51,7 +51,7 @@ export interface ServiceClient {
    * nothing.
    * @throws ServiceRefusal when the service refuses; Error when it does not answer, or its answer is not understood
    */
-  ask<Answer>(question: ServiceQuestion<Answer>): Promise<Answer>;
+  ask<Answer>(question: ServiceRequest<Answer>): Promise<Answer>;
 }
 
 /** The service answered with a status that is not one of 200 to 299. */
@@ -94,7 +94,7 @@ export function createServiceClient(
     return retryAfterMs > MAX_PAUSE_MS ? undefined : retryAfterMs;
   }
 
-  async function exchange({ url, body, ...question }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
+  async function exchange({ url, body, ...question }: ServiceRequest<unknown>): Promise<HttpAnswer> {
     const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
     const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: MAX_ANSWER };
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
@@ -128,7 +128,7 @@ function named(error: unknown, name: string, url: URL): unknown {
   return error instanceof HttpFailure ? new Error(`${name} at ${url.host}: ${error.message}`, { cause: error }) : error;
 }
 
-function understood<Answer>(name: string, question: ServiceQuestion<Answer>, { body }: HttpAnswer): Answer {
+function understood<Answer>(name: string, question: ServiceRequest<Answer>, { body }: HttpAnswer): Answer {
   const parsed = question.answer.safeParse(jsonOf(body));
   if (parsed.success) return parsed.data;
   // Names the place of the error, but never the value there, which may be a key.
@@ -183,7 +183,7 @@ function writtenForms(text: string): string[] {
 }
 
 /** The first text at one of the paths in a body. */
-export function textAt(body: unknown, ...paths: readonly (readonly (string | number)[])[]): string | undefined {
+export function readTextAtPath(body: unknown, ...paths: readonly (readonly (string | number)[])[]): string | undefined {
   for (const path of paths) {
     let value = body;
     for (const step of path) value = (value as Record<string | number, unknown> | null | undefined)?.[step];

@@ -15,7 +15,7 @@ const ORDER = 0xffff_ffff_ffff_ffff_ffff_ffff_ffff_fffe_baae_dce6_af48_a03b_bfd2
  * @param publicKey 65 bytes
  * @throws Error when it is not a signature of that key over that digest
  */
-export function provenSignature(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): Uint8Array {
+export function proveSignature(digest: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): Uint8Array {
   if (signature.length !== 64)
     throw new Error(`a signature is r and s of 32 bytes each, not ${signature.length} bytes`);
   const proven = new Uint8Array(65);

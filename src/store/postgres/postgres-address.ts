@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, getCACertificates } from 'node:tls';
 import pg from 'pg';
-import { isConnectionTrouble, reasonOf } from './postgres-errors.ts';
+import { databaseErrorReason, isConnectionTrouble } from './postgres-errors.ts';
 
 /** Options of a TLS connection; false: in clear. */
 type Encryption = ConnectionOptions | false;
@@ -116,7 +116,9 @@ function readText(parameter: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Error(`DATABASE_URL: ${parameter} names ${file}, which cannot be read: ${reasonOf(cause)}`, { cause });
+    throw new Error(`DATABASE_URL: ${parameter} names ${file}, which cannot be read: ${databaseErrorReason(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -145,7 +147,7 @@ export async function chooseEncryption(address: PostgresAddress, limits: pg.Clie
       return encryption;
     } catch (cause) {
       if (isConnectionTrouble(cause)) throw cause;
-      if (failure === undefined || HAS_NO_TLS.test(reasonOf(failure))) failure = cause;
+      if (failure === undefined || HAS_NO_TLS.test(databaseErrorReason(failure))) failure = cause;
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -163,9 +165,9 @@ const UNTRUSTED =
 const REFUSALS = /^(28...|3D000|42501|55000)$/;
 
 /** Says where a start failed, and what to do. Other errors are returned as they are. */
-export function explained(cause: unknown, { place }: PostgresAddress): unknown {
+export function explainConnectFailure(cause: unknown, { place }: PostgresAddress): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = reasonOf(cause);
+  const reason = databaseErrorReason(cause);
   const saying = (text: string) => new Error(`DATABASE_URL (server ${place}): ${text}`, { cause });
   if (UNTRUSTED.test(code)) {
     return saying(

@@ -7,7 +7,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
-import { bindable } from '../connection.ts';
+import { assertBindable } from '../connection.ts';
 
 /** The object id of PostgreSQL's type `bigint`. */
 const INT8 = 20;
@@ -62,7 +62,7 @@ class DurableDriver extends PostgresDriver {
 
 class StrictCompiler extends PostgresQueryCompiler {
   protected override appendValue(parameter: unknown): void {
-    super.appendValue(bindable(parameter));
+    super.appendValue(assertBindable(parameter));
   }
 }
 

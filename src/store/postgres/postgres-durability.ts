@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { Tables } from '../schema.ts';
-import { isConnectionTrouble, reasonOf } from './postgres-errors.ts';
+import { databaseErrorReason, isConnectionTrouble } from './postgres-errors.ts';
 
 /** The values of `synchronous_commit` with which a commit is on disk when it is answered. */
 type DurableCommit = 'on' | 'remote_write' | 'remote_apply';
@@ -55,7 +55,7 @@ export async function readDurability(db: Kysely<Tables>): Promise<Durability> {
     return judge(settingsSchema.parse(rows[0]));
   } catch (cause) {
     if (isConnectionTrouble(cause)) throw cause;
-    const warnings = [`The database does not tell whether it keeps what it commits: ${reasonOf(cause)}`];
+    const warnings = [`The database does not tell whether it keeps what it commits: ${databaseErrorReason(cause)}`];
     return { commit: 'on', overridden: [], warnings };
   }
 }

@@ -44,7 +44,7 @@ export function isConnectionTrouble(error: unknown): boolean {
 }
 
 /** The error for a caller: `UNAVAILABLE` when the database cannot be reached, else the error itself. */
-export function toldToCaller(error: unknown): unknown {
+export function callerErrorOf(error: unknown): unknown {
   if (!isConnectionTrouble(error)) return error;
   return new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: error });
 }
@@ -53,8 +53,8 @@ export function toldToCaller(error: unknown): unknown {
  * The reason for an error, in one line. For a host with several addresses, the error has no message of its own but one
  * error per address.
  */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join('; ');
+export function databaseErrorReason(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(databaseErrorReason))].join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 

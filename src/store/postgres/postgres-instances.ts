@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { jsonText } from '../../domain/record.ts';
-import type { BucketAnswer, BucketSize, Buckets, Instances } from '../instances.ts';
+import type { Instances, SharedTokenBuckets, TokenBucketAnswer, TokenBucketSize } from '../instances.ts';
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 import type { Tables } from '../schema.ts';
 
@@ -198,14 +198,14 @@ const nowUs = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)
  * Buckets as rows of an unlogged table, so that no request waits for the disk. A crash of the database loses a few
  * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/token-buckets.ts`.
  */
-export class PostgresBuckets implements Buckets {
+export class PostgresBuckets implements SharedTokenBuckets {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
-  async take(subject: string, { tokenUs, fullUs }: BucketSize, count = 1): Promise<BucketAnswer> {
+  async take(subject: string, { tokenUs, fullUs }: TokenBucketSize, count = 1): Promise<TokenBucketAnswer> {
     const costUs = tokenUs * count;
     // A new bucket has no row yet, so the statement below could not refuse.
     if (costUs > fullUs) return { allowed: false, missingUs: 0 };

@@ -10,21 +10,21 @@ import type { Connection } from '../connection.ts';
 import type { Lease } from '../lease.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { migrations } from '../migrations/migrations.ts';
-import { createReader, createWriter } from '../queries.ts';
+import { createStoreReader, createStoreWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
-import { checkSeal, type Sealer } from '../sealing.ts';
-import type { Store, Writer } from '../store.ts';
+import { checkSealingKeys, type Sealer } from '../sealing.ts';
+import type { Store, StoreWriter } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
 import {
   chooseEncryption,
   clientConfig,
-  explained,
+  explainConnectFailure,
   type PostgresAddress,
   postgresAddress,
 } from './postgres-address.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { type Durability, readDurability } from './postgres-durability.ts';
-import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
+import { callerErrorOf, databaseErrorReason, isConnectionTrouble, isSerializationFailure } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresBuckets, PostgresInstances, PostgresLeases } from './postgres-instances.ts';
 
@@ -148,14 +148,20 @@ async function patiently<T>(
       return started;
     } catch (cause) {
       cut.throwIfAborted();
-      if (!isConnectionTrouble(cause)) throw explained(cause, address);
+      if (!isConnectionTrouble(cause)) throw explainConnectFailure(cause, address);
       if (performance.now() + pause > giveUpAt) {
-        throw new Error(`The database does not answer: ${reasonOf(cause)} (DATABASE_URL, server ${address.place})`, {
-          cause,
-        });
+        throw new Error(
+          `The database does not answer: ${databaseErrorReason(cause)} (DATABASE_URL, server ${address.place})`,
+          {
+            cause,
+          },
+        );
       }
       if (!isWaiting)
-        log.warn({ reason: reasonOf(cause), patienceMs }, 'the database does not answer yet; it is waited for');
+        log.warn(
+          { reason: databaseErrorReason(cause), patienceMs },
+          'the database does not answer yet; it is waited for',
+        );
       isWaiting = true;
       await delay(pause, undefined, { signal: cut }).catch(() => cut.throwIfAborted());
     }
@@ -172,7 +178,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
       await forgetForeignEvents(db);
       if (sealer !== undefined) {
-        await checkSeal(db, sealer);
+        await checkSealingKeys(db, sealer);
         await resealSettings(db, sealer, log);
       }
       return await readDurability(db);
@@ -204,7 +210,7 @@ function createPool(server: pg.PoolConfig, log: Log, limits: pg.PoolConfig): pg.
       // All connections break together when the server goes, so only one line is a warning.
       const isFirst = performance.now() - lostAt > CONNECT_MS;
       lostAt = performance.now();
-      log[isFirst ? 'warn' : 'debug']({ reason: reasonOf(error) }, 'a database connection was lost');
+      log[isFirst ? 'warn' : 'debug']({ reason: databaseErrorReason(error) }, 'a database connection was lost');
     });
   });
   pool.on('error', () => {});
@@ -236,17 +242,17 @@ function compose(
     sealer,
   });
 
-  async function writeOnce<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
+  async function writeOnce<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
     return whole
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (db) => {
         if (lease !== undefined) await leases.assertHeld(db, lease);
-        return guard.enter(() => body(createWriter(over(db, 'inside')))).ended;
+        return guard.enter(() => body(createStoreWriter(over(db, 'inside')))).ended;
       });
   }
 
-  async function write<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
+  async function write<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
     guard.assertOutside();
     const writing = againOnCollision(() => writeOnce(lease, body));
     running.add(writing);
@@ -259,7 +265,7 @@ function compose(
   }
 
   return {
-    read: tellingTrouble(createReader(over(whole, 'outside'))),
+    read: tellingTrouble(createStoreReader(over(whole, 'outside'))),
     write: (body) => write(undefined, body),
     writeUnder: write,
     leases: tellingTrouble(leases),
@@ -306,13 +312,13 @@ async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (cause) {
-      if (!isSerializationFailure(cause) || tries === TRIES) throw toldToCaller(cause);
+      if (!isSerializationFailure(cause) || tries === TRIES) throw callerErrorOf(cause);
       await delay(Math.min(tries, 10));
     }
   }
 }
 
-/** Wraps an object so that its methods reject with {@link toldToCaller} errors. */
+/** Wraps an object so that its methods reject with {@link callerErrorOf} errors. */
 function tellingTrouble<T extends object>(target: T): T {
   return new Proxy(target, {
     get(_, name) {
@@ -324,7 +330,7 @@ function tellingTrouble<T extends object>(target: T): T {
 }
 
 function rethrowTold(cause: unknown): never {
-  throw toldToCaller(cause);
+  throw callerErrorOf(cause);
 }
 
 /**

@@ -31,7 +31,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     database.exec('pragma locking_mode = exclusive; begin exclusive');
   } catch (cause) {
     database.close();
-    if (!isBusy(cause)) throw new Error(`The data folder ${resolve(dataDir)} cannot be locked`, { cause });
+    if (!isSqliteBusy(cause)) throw new Error(`The data folder ${resolve(dataDir)} cannot be locked`, { cause });
     throw new Error(
       `The data folder ${resolve(dataDir)} is in use by another Isolayer. Stop that one, or give this one a folder of its own with DATA_DIR.`,
       { cause },
@@ -68,7 +68,7 @@ function notWritable(dataDir: string, cause: unknown): Error {
 }
 
 /** Whether an error of SQLite means that another process holds a lock that is needed. */
-export function isBusy(cause: unknown): boolean {
+export function isSqliteBusy(cause: unknown): boolean {
   // The low byte is the error code; the other bytes are its subtype.
   return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === BUSY;
 }

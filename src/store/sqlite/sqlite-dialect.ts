@@ -10,7 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { bindable } from '../connection.ts';
+import { assertBindable } from '../connection.ts';
 
 /** How many prepared statements are kept: all distinct ones, with room for lists of different lengths. */
 const STATEMENTS_KEPT = 256;
@@ -101,7 +101,7 @@ export class SqliteStatements {
     const { statement, columns, changesSchema } = this.#prepare(sql);
     // Statements that were prepared before may have other columns after this.
     if (changesSchema) this.#statements.clear();
-    const values = parameters.map(bindable);
+    const values = parameters.map(assertBindable);
     // The caller parses the rows. Until then their type is what the query declares.
     if (columns.length > 0) return { rows: rowsOf(statement.all(...values), columns) as Row[] };
     const { changes } = statement.run(...values);

@@ -10,10 +10,10 @@ import { noHints } from '../instances.ts';
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { migrations } from '../migrations/migrations.ts';
-import { createReader, createWriter } from '../queries.ts';
+import { createStoreReader, createStoreWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
-import { checkSeal, type Sealer } from '../sealing.ts';
-import type { Store, Writer } from '../store.ts';
+import { checkSealingKeys, type Sealer } from '../sealing.ts';
+import type { Store, StoreWriter } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { DurableCommits, openWalFile, type WalFile } from './durable-commits.ts';
@@ -58,7 +58,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const whole = new Kysely<Tables>({ dialect: sqliteDialect(writing) });
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
     if (sealer !== undefined) {
-      await checkSeal(whole, sealer);
+      await checkSealingKeys(whole, sealer);
       await resealSettings(whole, sealer, log);
     }
     const wal = openWal(path);
@@ -97,9 +97,9 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     };
   };
   let bodyBegan = 0;
-  const writer = createWriter(over(writing, 'inside', () => bodyBegan));
+  const writer = createStoreWriter(over(writing, 'inside', () => bodyBegan));
   const leases = new ProcessLeases();
-  const run = async <T>(body: (writer: Writer) => Promise<T>) => {
+  const run = async <T>(body: (writer: StoreWriter) => Promise<T>) => {
     guard.assertOutside();
     return queue.run(() => {
       bodyBegan = clock.now();
@@ -108,7 +108,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
   };
 
   return {
-    read: createReader(over(reading, 'outside', () => clock.now())),
+    read: createStoreReader(over(reading, 'outside', () => clock.now())),
     write: run,
     writeUnder: (lease, body) =>
       run(async (writer) => {

@@ -2,19 +2,19 @@ import type { Insertable } from 'kysely';
 import { type Attempt, attemptRecord } from '../../domain/transaction/attempt.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Connection } from '../connection.ts';
-import { prepared, preparedList, preparedWrite } from '../prepared.ts';
+import { preparedListQuery, preparedQuery, preparedWrite } from '../prepared.ts';
 import type { AttemptTable } from '../schema.ts';
-import type { Reader, Writer } from '../store.ts';
-import { DuplicateRecord, NoConflict, readRow } from './stored-record.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { DuplicateRecord, NoConflict, recordOfRow } from './stored-record.ts';
 
 function fromRow(row: AttemptTable): Attempt {
-  return readRow(attemptRecord, row);
+  return recordOfRow(attemptRecord, row);
 }
 
 /** Reads of the table `attempts`. */
-export function attemptReads(connection: Connection): Pick<Reader, 'attempts'> {
+export function attemptReads(connection: Connection): Pick<StoreReader, 'attempts'> {
   const { db } = connection;
-  const ofTransactions = preparedList(connection, (ids) =>
+  const ofTransactions = preparedListQuery(connection, (ids) =>
     db
       .selectFrom('attempts')
       .selectAll()
@@ -28,9 +28,9 @@ export function attemptReads(connection: Connection): Pick<Reader, 'attempts'> {
 /** Writes of the table `attempts`. */
 export function attemptWrites(
   connection: Connection,
-): Pick<Writer, 'insertAttempt' | 'attemptAccepted' | 'attemptDied'> {
+): Pick<StoreWriter, 'insertAttempt' | 'attemptAccepted' | 'attemptDied'> {
   const { db } = connection;
-  const living = prepared(connection, (transactionId: string) =>
+  const living = preparedQuery(connection, (transactionId: string) =>
     db
       .selectFrom('attempts')
       .select(['ordinal', 'anchor'])

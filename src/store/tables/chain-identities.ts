@@ -1,12 +1,12 @@
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
+import { preparedQuery } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 
 /** Reads of the table `chain_identities`. */
-export function chainIdentityReads(connection: Connection): Pick<Reader, 'chainIdentity'> {
+export function chainIdentityReads(connection: Connection): Pick<StoreReader, 'chainIdentity'> {
   const { db } = connection;
-  const byName = prepared(connection, (type: NetworkType, network: string) =>
+  const byName = preparedQuery(connection, (type: NetworkType, network: string) =>
     db
       .selectFrom('chain_identities')
       .select('identity')
@@ -22,7 +22,9 @@ export function chainIdentityReads(connection: Connection): Pick<Reader, 'chainI
 }
 
 /** Writes of the table `chain_identities`. */
-export function chainIdentityWrites(connection: Connection): Pick<Writer, 'pinChainIdentity' | 'unpinChainIdentity'> {
+export function chainIdentityWrites(
+  connection: Connection,
+): Pick<StoreWriter, 'pinChainIdentity' | 'unpinChainIdentity'> {
   const { chainIdentity } = chainIdentityReads(connection);
   return {
     async pinChainIdentity(type: NetworkType, network: string, identity: string) {

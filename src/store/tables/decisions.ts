@@ -1,12 +1,12 @@
 import { storableText } from '../../domain/record.ts';
 import { type DecisionKind, decisionRecord } from '../../domain/transaction/decision.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
-import { readRow } from './stored-record.ts';
+import { preparedQuery } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { recordOfRow } from './stored-record.ts';
 
 /** Reads of the table `decisions`. */
-export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {
+export function decisionReads({ db }: Connection): Pick<StoreReader, 'decisions'> {
   return {
     async decisions(transactionId, limit) {
       const rows = await db
@@ -16,15 +16,15 @@ export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {
         .orderBy('position', 'desc')
         .limit(limit)
         .execute();
-      return rows.reverse().map((row) => readRow(decisionRecord, row));
+      return rows.reverse().map((row) => recordOfRow(decisionRecord, row));
     },
   };
 }
 
 /** Writes of the table `decisions`. */
-export function decisionWrites(connection: Connection): Pick<Writer, 'insertDecision'> {
+export function decisionWrites(connection: Connection): Pick<StoreWriter, 'insertDecision'> {
   const { db, now } = connection;
-  const insert = prepared(connection, (transaction_id: string, kind: string, text: string) =>
+  const insert = preparedQuery(connection, (transaction_id: string, kind: string, text: string) =>
     db.insertInto('decisions').values({ transaction_id, at: now(), kind: kind as DecisionKind, text }),
   );
   return {

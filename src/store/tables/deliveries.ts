@@ -1,12 +1,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { timestamp } from '../../domain/record.ts';
-import type { Delivery, DeliveryFilter } from '../../domain/webhook-event.ts';
-import { eventNameSchema, webhookEndSchema } from '../../domain/webhook-event.ts';
+import { timestampColumn } from '../../domain/record.ts';
+import type { DeliveryFilter, ListedWebhookDelivery } from '../../domain/webhook-event.ts';
+import { webhookEndSchema, webhookEventNameSchema } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
 import type { Tables } from '../schema.ts';
-import type { Reader, Writer } from '../store.ts';
-import { readRecord } from './stored-record.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { parseRow } from './stored-record.ts';
 
 /** Most entries that one query passes over. So a filter that few entries pass costs the same as one that all pass. */
 const MAX_LOOK = 1_000;
@@ -33,16 +33,16 @@ const rowSchema = z
     notification_id: z.string(),
     subject: z.string(),
     relayer_id: z.string().nullable(),
-    event: eventNameSchema,
-    created_at: timestamp.schema,
+    event: webhookEventNameSchema,
+    created_at: timestampColumn.schema,
     tries: z.int().nonnegative(),
-    next_try_at: timestamp.schema,
+    next_try_at: timestampColumn.schema,
     ending: webhookEndSchema.nullable(),
-    ended_at: timestamp.schema.nullable(),
+    ended_at: timestampColumn.schema.nullable(),
     outcome: z.string().nullable(),
   })
   .transform(
-    (row): Delivery => ({
+    (row): ListedWebhookDelivery => ({
       position: row.position,
       id: row.id,
       notificationId: row.notification_id,
@@ -61,7 +61,7 @@ const rowSchema = z
 type OfNotification = SelectQueryBuilder<Tables, 'outbox', object>;
 
 /** Reads of the table `outbox` for clients that view deliveries. */
-export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | 'delivery'> {
+export function deliveryReads({ db }: Connection): Pick<StoreReader, 'deliveries' | 'delivery'> {
   /** The part of the filter that an index finds: few entries are dead or waiting. */
   function indexed(notificationId: string, state: DeliveryFilter['state']): OfNotification {
     const all = db.selectFrom('outbox').where('notification_id', '=', notificationId);
@@ -87,7 +87,7 @@ export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | '
       const rows = await look.select(SHOWN).orderBy('position', 'desc').limit(limit).execute();
       const isFull = rows.length === limit;
       return {
-        items: rows.map((row) => readRecord(rowSchema, 'outbox', row.id, row)),
+        items: rows.map((row) => parseRow(rowSchema, 'outbox', row.id, row)),
         next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
@@ -99,13 +99,13 @@ export function deliveryReads({ db }: Connection): Pick<Reader, 'deliveries' | '
         .where('id', '=', id)
         .where('notification_id', '=', notificationId)
         .executeTakeFirst();
-      return row && { ...readRecord(rowSchema, 'outbox', id, row), body: row.body };
+      return row && { ...parseRow(rowSchema, 'outbox', id, row), body: row.body };
     },
   };
 }
 
 /** Writes of the table `outbox` for clients that view deliveries. */
-export function deliveryWrites({ db, now }: Connection): Pick<Writer, 'redeliver'> {
+export function deliveryWrites({ db, now }: Connection): Pick<StoreWriter, 'redeliver'> {
   return {
     async redeliver(notificationId, id) {
       await db

@@ -2,25 +2,25 @@ import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { Claim } from '../../domain/idempotency.ts';
+import type { IdempotencyClaim } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
-import { anyJson, storableText } from '../../domain/record.ts';
+import { anyJsonColumn, storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
-import type { Reader, Writer } from '../store.ts';
-import { KeptBytes } from './kept-bytes.ts';
-import { DuplicateRecord, readRecord } from './stored-record.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { KeptBytesQuota } from './kept-bytes.ts';
+import { DuplicateRecord, parseRow } from './stored-record.ts';
 
 /** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
 const effectSchema = z.object({
   transaction_id: z.string().nullable(),
-  outcome: anyJson.schema.nullable(),
-  failure: anyJson.schema.nullable(),
+  outcome: anyJsonColumn.schema.nullable(),
+  failure: anyJsonColumn.schema.nullable(),
 });
 
 /** Reads of the table `effects`. */
-export function effectReads({ db }: Connection): Pick<Reader, 'effect' | 'effectNames'> {
+export function effectReads({ db }: Connection): Pick<StoreReader, 'effect' | 'effectNames'> {
   return {
     async effect({ claim, payloadHash, occurrence }) {
       const row = await db
@@ -31,7 +31,7 @@ export function effectReads({ db }: Connection): Pick<Reader, 'effect' | 'effect
         .where('occurrence', '=', occurrence)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const stored = readRecord(effectSchema, 'effects', `${claim.id}/${payloadHash}/${occurrence}`, row);
+      const stored = parseRow(effectSchema, 'effects', `${claim.id}/${payloadHash}/${occurrence}`, row);
       return {
         transactionId: stored.transaction_id,
         ...(row.outcome !== null && { outcome: stored.outcome }),
@@ -61,12 +61,12 @@ type IdempotencyWrites =
   | 'pruneKeys';
 
 /** Writes of the tables `idempotency_keys` and `effects`. */
-export function idempotencyWrites(connection: Connection): Pick<Writer, IdempotencyWrites> {
+export function idempotencyWrites(connection: Connection): Pick<StoreWriter, IdempotencyWrites> {
   const { db, now, hasOtherWriters = false } = connection;
-  const keptBytes = new KeptBytes(connection);
+  const keptBytes = new KeptBytesQuota(connection);
 
   /** Makes sure that no other run takes the claim before the commit. */
-  async function holdClaim({ id, token }: Claim, hasEffect: boolean): Promise<void> {
+  async function holdClaim({ id, token }: IdempotencyClaim, hasEffect: boolean): Promise<void> {
     const mine = db
       .selectFrom('idempotency_keys')
       .select('has_effects')

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { jsonText, storableText, timestamp } from '../../domain/record.ts';
-import { type IntentRecord, intentActionSchema, intentRecord } from '../../domain/transaction/intent.ts';
+import { jsonText, storableText, timestampColumn } from '../../domain/record.ts';
+import { type IntentOutcome, intentActionSchema, intentRecord } from '../../domain/transaction/intent.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
-import { readRecord, readRow } from './stored-record.ts';
+import { preparedQuery } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { parseRow, recordOfRow } from './stored-record.ts';
 
 const recordSchema = z
   .object({
     action: jsonText(intentActionSchema),
-    created_at: timestamp.schema,
-    settled_at: timestamp.schema.nullable(),
+    created_at: timestampColumn.schema,
+    settled_at: timestampColumn.schema.nullable(),
     refusal: z.string().nullable(),
   })
   .transform(
-    (row): IntentRecord => ({
+    (row): IntentOutcome => ({
       kind: row.action.kind,
       createdAt: row.created_at,
       settledAt: row.settled_at,
@@ -25,9 +25,9 @@ const recordSchema = z
 /** Reads of the table `intents`. */
 export function intentReads(
   connection: Connection,
-): Pick<Reader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'intentRecords'> {
+): Pick<StoreReader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'intentRecords'> {
   const { db } = connection;
-  const waiting = prepared(connection, (lane: string, limit: number) =>
+  const waiting = preparedQuery(connection, (lane: string, limit: number) =>
     db
       .selectFrom('intents')
       .select(['position', 'transaction_id', 'lane', 'action', 'created_at'])
@@ -39,7 +39,7 @@ export function intentReads(
   return {
     async intents(lane, limit) {
       const rows = await waiting(lane, limit);
-      return rows.map((row) => readRow(intentRecord, row));
+      return rows.map((row) => recordOfRow(intentRecord, row));
     },
 
     async intentOutcome(position) {
@@ -69,13 +69,13 @@ export function intentReads(
         .orderBy('position', 'desc')
         .limit(limit)
         .execute();
-      return rows.reverse().map((row) => readRecord(recordSchema, 'intents', `of ${transactionId}`, row));
+      return rows.reverse().map((row) => parseRow(recordSchema, 'intents', `of ${transactionId}`, row));
     },
   };
 }
 
 /** Writes of the table `intents`. */
-export function intentWrites({ db, now }: Connection): Pick<Writer, 'insertIntent' | 'settleIntent'> {
+export function intentWrites({ db, now }: Connection): Pick<StoreWriter, 'insertIntent' | 'settleIntent'> {
   return {
     async insertIntent({ transactionId, lane, action }) {
       const { position } = await db

@@ -4,12 +4,12 @@ import type { Connection } from '../connection.ts';
 /** Texts up to this size are not counted: the number of requests already limits them. */
 export const COUNTED_BEYOND_BYTES = 4096;
 /** Most bytes that the large answers and outcomes of one scope may take. */
-export const QUOTA_BYTES = 268_435_456;
+export const KEPT_BYTES_QUOTA = 268_435_456;
 /** How many answers one query removes to make room. */
 const EVICTED_AT_ONCE = 20;
 
 /** Counts the bytes of the kept answers and outcomes of each scope. */
-export class KeptBytes {
+export class KeptBytesQuota {
   readonly #db: Connection['db'];
 
   constructor({ db }: Connection) {
@@ -20,7 +20,7 @@ export class KeptBytes {
    * Counts a text to be kept under a claim. Makes room by removing the oldest answers. False when there is still no
    * room.
    */
-  async take(claimId: string, text: string, quota = QUOTA_BYTES): Promise<boolean> {
+  async take(claimId: string, text: string, quota = KEPT_BYTES_QUOTA): Promise<boolean> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= COUNTED_BEYOND_BYTES) return true;
     const { scope } = await this.#db

@@ -1,10 +1,12 @@
-import { sequence as sequenceColumn } from '../../domain/record.ts';
+import { accountSequenceColumn as sequenceColumn } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
+import { preparedQuery } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 
 /** Reads of the table `lanes`. */
-export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 'knownSequence' | 'expiredLeases'> {
+export function laneReads({
+  db,
+}: Connection): Pick<StoreReader, 'settledSequence' | 'knownSequence' | 'expiredLeases'> {
   async function settledSequence(lane: string): Promise<bigint | null> {
     const row = await db.selectFrom('lanes').select('settled').where('lane', '=', lane).executeTakeFirst();
     return row === undefined ? null : sequenceColumn.schema.parse(row.settled) + 1n;
@@ -36,8 +38,8 @@ export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 
 }
 
 /** Writes of the table `lanes`. */
-export function laneWrites(connection: Connection): Pick<Writer, 'settleSequence'> {
-  const raise = prepared(connection, (lane: string, settled: string) =>
+export function laneWrites(connection: Connection): Pick<StoreWriter, 'settleSequence'> {
+  const raise = preparedQuery(connection, (lane: string, settled: string) =>
     connection.db
       .insertInto('lanes')
       .values({ lane, settled })

@@ -1,13 +1,13 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
-import { storableText, timestamp } from '../../domain/record.ts';
+import { storableText, timestampColumn } from '../../domain/record.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
-import { eventNameSchema, type WebhookEvent } from '../../domain/webhook-event.ts';
+import { type WebhookEvent, webhookEventNameSchema } from '../../domain/webhook-event.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
+import { preparedQuery } from '../prepared.ts';
 import type { OutboxTable } from '../schema.ts';
-import type { Reader, Writer } from '../store.ts';
-import { DuplicateRecord, readRecord } from './stored-record.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { DuplicateRecord, parseRow } from './stored-record.ts';
 
 /**
  * Longer than any pause between two tries, in milliseconds. A try further away was set before the clock was set back,
@@ -21,10 +21,10 @@ const rowSchema = z
     notification_id: z.string(),
     subject: z.string(),
     relayer_id: z.string().nullable(),
-    event: eventNameSchema,
+    event: webhookEventNameSchema,
     body: z.string(),
-    created_at: timestamp.schema,
-    due_since: timestamp.schema.nullable(),
+    created_at: timestampColumn.schema,
+    due_since: timestampColumn.schema.nullable(),
     tries: z.int().nonnegative(),
     tries_before: z.int().nonnegative(),
   })
@@ -44,17 +44,17 @@ const rowSchema = z
   );
 
 function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
-  return readRecord(rowSchema, 'outbox', row.id, row);
+  return parseRow(rowSchema, 'outbox', row.id, row);
 }
 
 /** Reads of the table `outbox`. */
 export function outboxReads(
   connection: Connection,
-): Pick<Reader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
+): Pick<StoreReader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
   const { db } = connection;
   // Steps from one notification to the next along the index. Notifications are few, and a backlog of one must not slow
   // this query.
-  const notificationsDue = prepared(connection, (now: Timestamp, beyond: Timestamp) =>
+  const notificationsDue = preparedQuery(connection, (now: Timestamp, beyond: Timestamp) =>
     db
       .withRecursive('waiting', (from) =>
         from
@@ -91,7 +91,7 @@ export function outboxReads(
         ]);
       }),
   );
-  const earliestAfter = prepared(connection, (now: Timestamp) =>
+  const earliestAfter = preparedQuery(connection, (now: Timestamp) =>
     db
       .selectFrom('outbox')
       .select((on) => on.fn.min('next_try_at').as('earliest'))
@@ -124,7 +124,7 @@ export function outboxReads(
 export function outboxWrites({
   db,
   now,
-}: Connection): Pick<Writer, 'insertEvent' | 'claimEvents' | 'settleEvent' | 'resumeEvents' | 'pruneOutbox'> {
+}: Connection): Pick<StoreWriter, 'insertEvent' | 'claimEvents' | 'settleEvent' | 'resumeEvents' | 'pruneOutbox'> {
   const after = (milliseconds: number): RawBuilder<number> => sql<number>`${now()} + ${milliseconds}`;
 
   return {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { FINAL_STATUSES } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
-import type { Writer } from '../store.ts';
+import type { StoreWriter } from '../store.ts';
 
 /** Deletes transactions that ended long ago, unless an idempotency key names them. */
-export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
+export function pruningWrites({ db }: Connection): Pick<StoreWriter, 'pruneTransactions'> {
   return {
     async pruneTransactions(before, limit) {
       const ended = await db

@@ -9,7 +9,7 @@ const MAX_TEXT = 16_384;
  * Reads rows into records, and returns the same record again while its row is unchanged. Clients ask for one
  * transaction until it ends, and each request asks for its relayer. Callers must not change such a record.
  */
-export class SameRows<Row extends { id: string }, Rec> {
+export class RecordCache<Row extends { id: string }, Rec> {
   readonly #read: (row: Row) => Rec;
   /** Least recently read first. */
   readonly #known = new Map<string, { row: Row; record: Rec }>();

@@ -1,13 +1,18 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { largest } from '../../domain/amount.ts';
-import { timestamp } from '../../domain/record.ts';
-import { HOUR_MS, type Reservation, type Shortage, shortageOf } from '../../domain/transaction/spending.ts';
+import { largestAmount } from '../../domain/amount.ts';
+import { timestampColumn } from '../../domain/record.ts';
+import {
+  type BudgetShortage,
+  findBudgetShortage,
+  HOUR_MS,
+  type Reservation,
+} from '../../domain/transaction/spending.ts';
 import type { Connection } from '../connection.ts';
-import { preparedList } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
-import { DuplicateRecord, readRecord } from './stored-record.ts';
+import { preparedListQuery } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { DuplicateRecord, parseRow } from './stored-record.ts';
 
 /**
  * How many settled rows one reservation adds to the totals. More than it creates, so that no rows pile up in the long
@@ -28,7 +33,7 @@ const rowSchema = z.object({
   fee: amountText,
   spent_value: amountText.nullable(),
   spent_fee: amountText.nullable(),
-  settled_at: timestamp.schema.nullable(),
+  settled_at: timestampColumn.schema.nullable(),
 });
 
 const budgetSchema = z.object({ value: amountText, fee: amountText, fee_limit: amountText.nullable() });
@@ -44,7 +49,7 @@ interface Totals {
 }
 
 /** Reads of the tables `spending` and `budgets`. */
-export function spendingReads(connection: Connection): Pick<Reader, 'budgeted' | 'spentLastHour' | 'freeFrom'> {
+export function spendingReads(connection: Connection): Pick<StoreReader, 'budgeted' | 'spentLastHour' | 'freeFrom'> {
   const { db, now } = connection;
   return {
     budgeted: budgetedOf(connection),
@@ -72,7 +77,7 @@ export function spendingReads(connection: Connection): Pick<Reader, 'budgeted' |
           sum.fee += amountText.parse(total_fee);
         }
         if (transaction_id === null) continue;
-        const row = readRecord(rowSchema, 'spending', transaction_id, { transaction_id, value, fee, ...rest });
+        const row = parseRow(rowSchema, 'spending', transaction_id, { transaction_id, value, fee, ...rest });
         sum.value += (is_over ? 0n : (row.spent_value ?? row.value)) - row.value;
         sum.fee += (is_over ? 0n : (row.spent_fee ?? row.fee)) - row.fee;
       }
@@ -91,7 +96,7 @@ export function spendingReads(connection: Connection): Pick<Reader, 'budgeted' |
         .execute();
       let freed = 0n;
       for (const stored of rows) {
-        const row = readRecord(rowSchema, 'spending', stored.transaction_id, stored);
+        const row = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
         freed += part === 'value' ? (row.spent_value ?? row.value) : (row.spent_fee ?? row.fee);
         if (freed >= needed && row.settled_at !== null) return row.settled_at + HOUR_MS + 1;
       }
@@ -106,7 +111,7 @@ type SpendingWrites = 'reserveSpending' | 'raiseSpending' | 'settleSpending' | '
  * Writes of the same tables. A write that changes a total locks its row: instances on PostgreSQL collide there and run
  * again.
  */
-export function spendingWrites(connection: Connection): Pick<Writer, SpendingWrites> {
+export function spendingWrites(connection: Connection): Pick<StoreWriter, SpendingWrites> {
   const { db, now } = connection;
   const budgeted = budgetedOf(connection);
 
@@ -127,12 +132,12 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
       .orderBy('transaction_id')
       .execute();
     for (const stored of over) {
-      const { value, fee } = readRecord(rowSchema, 'spending', stored.transaction_id, stored);
+      const { value, fee } = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
       totals.value -= value;
       totals.fee -= fee;
     }
     for (const stored of news) {
-      const row = readRecord(rowSchema, 'spending', stored.transaction_id, stored);
+      const row = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
       const [value, fee] = [row.spent_value ?? row.value, row.spent_fee ?? row.fee];
       totals.value += value - row.value;
       totals.fee += fee - row.fee;
@@ -157,7 +162,7 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
       .returning(['value', 'fee', 'fee_limit'])
       .executeTakeFirst();
     if (row === undefined) return undefined;
-    const { value, fee, fee_limit } = readRecord(budgetSchema, 'budgets', `${pluginId}/${relayerId}`, row);
+    const { value, fee, fee_limit } = parseRow(budgetSchema, 'budgets', `${pluginId}/${relayerId}`, row);
     return { value, fee, feeLimit: fee_limit };
   }
 
@@ -193,8 +198,8 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
       const totals = (await take(pluginId, relayerId, feeLimit)) ?? (await open(reservation));
       await fold(pluginId, relayerId, totals, FOLDED_BY_THE_WAY);
       const shortage =
-        shortageOf('value_per_hour', valueLimit, totals.value, value) ??
-        shortageOf('fee_per_hour', feeLimit, totals.fee, fee);
+        findBudgetShortage('value_per_hour', valueLimit, totals.value, value) ??
+        findBudgetShortage('fee_per_hour', feeLimit, totals.fee, fee);
       if (shortage === undefined) {
         const counted = { value, fee: fee ?? 0n };
         await db
@@ -224,17 +229,17 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
         .where('transaction_id', '=', transactionId)
         .executeTakeFirst();
       if (stored === undefined) return undefined;
-      const row = readRecord(ownedSchema, 'spending', transactionId, stored);
-      const raised = { value: largest(row.value, value), fee: largest(row.fee, fee) };
+      const row = parseRow(ownedSchema, 'spending', transactionId, stored);
+      const raised = { value: largestAmount(row.value, value), fee: largestAmount(row.fee, fee) };
       if (raised.value === row.value && raised.fee === row.fee) return undefined;
       const { plugin_id: pluginId, relayer_id: relayerId } = row;
       const totals = await take(pluginId, relayerId);
       if (totals === undefined) throw new Error(`There is no budget ${pluginId}/${relayerId}`);
       await fold(pluginId, relayerId, totals, FOLDED_BY_THE_WAY);
       const more = raised.fee - row.fee;
-      const shortage: Shortage | undefined = mayExceed
+      const shortage: BudgetShortage | undefined = mayExceed
         ? undefined
-        : shortageOf('fee_per_hour', totals.feeLimit, totals.fee, more);
+        : findBudgetShortage('fee_per_hour', totals.feeLimit, totals.fee, more);
       if (shortage === undefined) {
         await db
           .updateTable('spending')
@@ -273,7 +278,7 @@ export function spendingWrites(connection: Connection): Pick<Writer, SpendingWri
 
 /** Finds those of the transactions that a plugin's budget pays for. */
 function budgetedOf({ db, run }: Pick<Connection, 'db' | 'run'>): (ids: readonly string[]) => Promise<Set<string>> {
-  const known = preparedList({ run }, (ids) =>
+  const known = preparedListQuery({ run }, (ids) =>
     db.selectFrom('spending').select('transaction_id').where('transaction_id', 'in', ids),
   );
   return async (ids) => new Set((await known(ids)).map(({ transaction_id }) => transaction_id));

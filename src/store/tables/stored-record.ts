@@ -36,7 +36,7 @@ export class NoConflict extends Error {
  * Parses a row from the database. It is checked like any other input: the database may be restored, edited or foreign.
  * @throws UnreadableRecord
  */
-export function readRecord<S extends z.ZodType>(schema: S, table: string, id: string, row: unknown): z.output<S> {
+export function parseRow<S extends z.ZodType>(schema: S, table: string, id: string, row: unknown): z.output<S> {
   const parsed = schema.safeParse(row);
   if (parsed.success) return parsed.data;
   throw new UnreadableRecord(table, id, z.prettifyError(parsed.error), { cause: parsed.error });
@@ -46,7 +46,7 @@ export function readRecord<S extends z.ZodType>(schema: S, table: string, id: st
  * Reads a row into its record, and opens what is sealed.
  * @throws UnreadableRecord, UnsealableSecret
  */
-export function readRow<C extends Columns>(
+export function recordOfRow<C extends Columns>(
   kind: RecordKind<C, never>,
   row: object,
   connection?: Connection,
@@ -60,7 +60,7 @@ export function readRow<C extends Columns>(
 }
 
 /** Makes the row of a record, and seals what is to be sealed. */
-export function writeRow<C extends Columns>(
+export function rowOfRecord<C extends Columns>(
   kind: RecordKind<C, never>,
   record: FieldsOf<C>,
   connection: Connection,
@@ -68,7 +68,7 @@ export function writeRow<C extends Columns>(
   const row: Record<string, unknown> = kind.write(record);
   for (const field of kind.sealed) {
     const text = row[field];
-    if (typeof text === 'string') row[field] = sealerOf(connection).seal(text, placeOf(kind, row, field));
+    if (typeof text === 'string') row[field] = sealerOf(connection).seal(text, sealedPlaceOf(kind, row, field));
   }
   return row as ReturnType<typeof kind.write>;
 }
@@ -76,7 +76,7 @@ export function writeRow<C extends Columns>(
 type Sealed = Pick<RecordKind<Columns>, 'table' | 'key' | 'sealed'>;
 
 /** The place that a sealed text is bound to. */
-export function placeOf(kind: Sealed, row: object, field: string): SealedPlace {
+export function sealedPlaceOf(kind: Sealed, row: object, field: string): SealedPlace {
   return { table: kind.table, row: idOf(kind, row), field };
 }
 
@@ -88,7 +88,7 @@ function opened(kind: Sealed, row: object, connection: Connection): Record<strin
   const open: Record<string, unknown> = { ...row };
   for (const field of kind.sealed) {
     const text = open[field];
-    if (typeof text === 'string') open[field] = sealerOf(connection).open(text, placeOf(kind, row, field));
+    if (typeof text === 'string') open[field] = sealerOf(connection).open(text, sealedPlaceOf(kind, row, field));
   }
   return open;
 }

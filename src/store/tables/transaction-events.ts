@@ -1,20 +1,20 @@
 import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
-import { timestamp } from '../../domain/record.ts';
+import { timestampColumn } from '../../domain/record.ts';
 import type { TransactionChange } from '../../domain/transaction/transaction.ts';
 import { FIRST_PLACE, type TransactionEvent } from '../../domain/transaction/transaction-event.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
+import { preparedQuery } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
-import type { Reader, Writer } from '../store.ts';
-import { readRecord } from './stored-record.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
+import { parseRow } from './stored-record.ts';
 
 const rowSchema = z
   .object({
     written: z.int(),
     position: z.int(),
-    at: timestamp.schema,
+    at: timestampColumn.schema,
     transaction_id: z.string(),
     relayer_id: z.string(),
     status: transactionStatusSchema,
@@ -40,10 +40,10 @@ type EventReads = 'latestTransactionEvent' | 'isKeptTransactionEvent' | 'transac
  * position may become visible first. Therefore only events are returned that were written before every write that is
  * still under way.
  */
-export function transactionEventReads(connection: Connection): Pick<Reader, EventReads> {
+export function transactionEventReads(connection: Connection): Pick<StoreReader, EventReads> {
   const { db, settledWrites } = connection;
   const isSettled = () => sql<boolean>`written < ${settledWrites()}`;
-  const following = prepared(connection, (written: number, position: number, limit: number) =>
+  const following = preparedQuery(connection, (written: number, position: number, limit: number) =>
     db
       .selectFrom('transaction_events')
       .selectAll()
@@ -81,11 +81,11 @@ export function transactionEventReads(connection: Connection): Pick<Reader, Even
 }
 
 function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionEvent {
-  return readRecord(rowSchema, 'transaction_events', String(row.position), row);
+  return parseRow(rowSchema, 'transaction_events', String(row.position), row);
 }
 
 /** Writes of the table `transaction_events`. */
-export function transactionEventWrites({ db }: Connection): Pick<Writer, 'pruneTransactionEvents'> {
+export function transactionEventWrites({ db }: Connection): Pick<StoreWriter, 'pruneTransactionEvents'> {
   return {
     async pruneTransactionEvents(before, limit) {
       const rows = await db
@@ -110,7 +110,7 @@ export function transactionEventWrites({ db }: Connection): Pick<Writer, 'pruneT
 /** Notes the present state of a transaction as an event, in the write that changed it. */
 export function transactionEventNote(connection: Connection): (transactionId: string) => Promise<void> {
   const { db, now } = connection;
-  const note = prepared(connection, (id: string) =>
+  const note = preparedQuery(connection, (id: string) =>
     db
       .insertInto('transaction_events')
       .columns(['at', 'transaction_id', 'relayer_id', 'status', 'status_reason', 'hash'])
@@ -128,6 +128,6 @@ export function transactionEventNote(connection: Connection): (transactionId: st
 }
 
 /** Whether a change makes an event. A change that only plans the next step does not. */
-export function isTold(seen: string, { status, hash, noopEnd }: TransactionChange): boolean {
+export function isTransactionEvent(seen: string, { status, hash, noopEnd }: TransactionChange): boolean {
   return (status !== undefined && status !== seen) || hash !== undefined || noopEnd !== undefined;
 }

@@ -3,14 +3,14 @@ import { type Transaction, type TransactionChange, transactionRecord } from '../
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Tables, TransactionTable } from '../schema.ts';
 import { newRevision } from './same-rows.ts';
-import { readRow } from './stored-record.ts';
+import { recordOfRow } from './stored-record.ts';
 
 /**
  * Reads a row into a transaction.
  * @throws UnreadableRecord
  */
 export function transactionOfRow(row: Selectable<TransactionTable>): Transaction {
-  return readRow(transactionRecord, row);
+  return recordOfRow(transactionRecord, row);
 }
 
 export type TransactionRow = Insertable<TransactionTable>;

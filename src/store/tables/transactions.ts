@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { networkTypeSchema } from '../../domain/network-type.ts';
-import { sequence as sequenceColumn } from '../../domain/record.ts';
+import { accountSequenceColumn as sequenceColumn } from '../../domain/record.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/lane.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
@@ -12,14 +12,14 @@ import {
   transactionStatusSchema,
 } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
-import { prepared, preparedWrite } from '../prepared.ts';
-import type { Reader, Writer } from '../store.ts';
+import { preparedQuery, preparedWrite } from '../prepared.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 import { attemptReads } from './attempts.ts';
-import { totalOf } from './lists/paging.ts';
+import { countOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
-import { SameRows } from './same-rows.ts';
+import { RecordCache } from './same-rows.ts';
 import { DuplicateRecord } from './stored-record.ts';
-import { isTold, transactionEventNote } from './transaction-events.ts';
+import { isTransactionEvent, transactionEventNote } from './transaction-events.ts';
 import {
   type ChangedColumns,
   changedColumns,
@@ -63,23 +63,23 @@ type TransactionReads =
 const beyondAnyPause = (now: Timestamp) => sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
 
 /** Reads of the table `transactions`. */
-export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
+export function transactionReads(connection: Connection): Pick<StoreReader, TransactionReads> {
   const { db } = connection;
   const ofRelayer = (relayerId: string, id: string) =>
     db
       .selectFrom('transactions')
       .where('id', '=', id)
       .where('relayer_id', '=', (on) => on.selectFrom('relayers').select('relayers.id').where('id', '=', relayerId));
-  const byId = prepared(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
-  const markById = prepared(connection, (relayerId: string, id: string) =>
+  const byId = preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
+  const markById = preparedQuery(connection, (relayerId: string, id: string) =>
     ofRelayer(relayerId, id).select(['id', 'revision']),
   );
-  const ofLane = prepared(connection, (lane: string, id: string) =>
+  const ofLane = preparedQuery(connection, (lane: string, id: string) =>
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
   );
 
   // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
-  const lanesDue = prepared(connection, (now: Timestamp) =>
+  const lanesDue = preparedQuery(connection, (now: Timestamp) =>
     db
       .withRecursive('lanes', (from) =>
         from
@@ -120,7 +120,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         ]);
       }),
   );
-  const lanesWithIntent = prepared(connection, () =>
+  const lanesWithIntent = preparedQuery(connection, () =>
     db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
   );
   const pending = (lane: string, kind: AnchorKind, limit: number) =>
@@ -135,10 +135,10 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
       .orderBy('next_action_at')
       .orderBy('accepted')
       .limit(limit);
-  const pendingNow = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+  const pendingNow = preparedQuery(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
     pending(lane, kind, limit).where('next_action_at', '<=', now),
   );
-  const pendingFarAhead = prepared(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+  const pendingFarAhead = preparedQuery(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
     pending(lane, kind, limit).where('next_action_at', '>', beyondAnyPause(now)),
   );
 
@@ -148,7 +148,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     .where('status', '=', 'pending')
     .where('next_action_at', 'is not', null);
 
-  const records = new SameRows(transactionOfRow);
+  const records = new RecordCache(transactionOfRow);
   const { attempts } = attemptReads(connection);
 
   return {
@@ -258,7 +258,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async unsignedCount() {
-      return totalOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
+      return countOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
     },
 
     async latestAcceptance() {
@@ -328,7 +328,9 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
 }
 
 /** Writes of the table `transactions`. */
-export function transactionWrites(connection: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
+export function transactionWrites(
+  connection: Connection,
+): Pick<StoreWriter, 'insertTransaction' | 'updateTransaction'> {
   const { db, now } = connection;
   const note = transactionEventNote(connection);
   const insert = preparedWrite(connection, (row: TransactionRow) =>
@@ -370,7 +372,7 @@ export function transactionWrites(connection: Connection): Pick<Writer, 'insertT
       const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
       // An empty change still reports whether the status is the one that the caller saw.
       const isChanged = (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
-      if (isChanged && isTold(seen, wanted)) await note(id);
+      if (isChanged && isTransactionEvent(seen, wanted)) await note(id);
       return isChanged;
     },
   };

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
 import t from 'tap';
-import { CHECKPOINTS } from '../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS } from '../../../src/engine/lane/lane-step.ts';
 import { SolanaScenario } from '../../support/solana-scenario.ts';
 import { anyone, startSvmScene, transfer } from '../../support/svm-scene.ts';
 
@@ -24,7 +24,7 @@ t.test('an answer that is lost after the bytes landed changes nothing', async (t
 });
 
 t.test('whenever the process dies, what it signed is what its successor offers', async (t) => {
-  for (const step of CHECKPOINTS.filter(
+  for (const step of CRASH_POINTS.filter(
     (one) => !['intent-read', 'further-signed', 'further-written', 'reserved'].includes(one),
   )) {
     const scenario = await SolanaScenario.open(t, scene);

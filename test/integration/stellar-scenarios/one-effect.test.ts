@@ -3,7 +3,7 @@
  * failed.
  */
 import t from 'tap';
-import { CHECKPOINTS } from '../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS } from '../../../src/engine/lane/lane-step.ts';
 import { StellarScenario } from '../../support/stellar-scenario.ts';
 import { startStellarScene } from '../../support/stellar-scene.ts';
 
@@ -23,7 +23,9 @@ t.test('an answer that is lost after the network has the bytes changes nothing',
 });
 
 t.test('whenever the process dies, what it signed is what its successor offers', async (t) => {
-  for (const step of CHECKPOINTS.filter((one) => !['intent-read', 'further-signed', 'further-written'].includes(one))) {
+  for (const step of CRASH_POINTS.filter(
+    (one) => !['intent-read', 'further-signed', 'further-written'].includes(one),
+  )) {
     const scenario = await StellarScenario.open(t, scene);
     await scenario.start({ diesAt: step });
     const id = await scenario.send();

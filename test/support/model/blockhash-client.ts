@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Pace } from '../../../src/chains/chain.ts';
+import type { ChainPace } from '../../../src/chains/chain.ts';
 import type {
-  Account,
   BroadcastOutcome,
   ChainClient,
-  ChainMoment,
-  Observation,
-  ObservedEntry,
+  ChainHead,
+  ObservedTransaction,
   ParsedRequest,
-  Preparation,
+  RelayerAccount,
   SignedBytes,
+  TransactionObservation,
+  TransactionPreparation,
 } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import type { Anchor } from '../../../src/domain/transaction/anchor.ts';
@@ -37,9 +37,9 @@ const requestSchema = z.object({
 
 /** The family of {@link BlockhashChain}. */
 export class BlockhashFamily extends FakeFamily {
-  override readonly pace: Pace = { lifetimeMs: 8 * 3_600_000, anchors: { none: 100, text: 100 } };
+  override readonly pace: ChainPace = { lifetimeMs: 8 * 3_600_000, anchors: { none: 100, text: 100 } };
 
-  override parseRequest(body: unknown, { address: from }: Account): ParsedRequest {
+  override parseRequest(body: unknown, { address: from }: RelayerAccount): ParsedRequest {
     const { validUntil = null, ...request } = requestSchema.parse(body);
     const given = { request: request as JsonObject, validUntil };
     if (request.nonce !== undefined) return { ...given, anchorKind: 'text', onDeath: 'never', contentKey: null };
@@ -75,7 +75,7 @@ export class BlockhashClient implements ChainClient {
     return this.#wire.ask('identity', () => '31337');
   }
 
-  moment(): Promise<ChainMoment> {
+  moment(): Promise<ChainHead> {
     return this.#wire.ask('moment', () => ({ height: BigInt(this.#chain.height), at: Date.now() }));
   }
 
@@ -83,8 +83,8 @@ export class BlockhashClient implements ChainClient {
     return this.#wire.ask('balance', () => 10n ** 18n);
   }
 
-  prepare({ lane, request }: Transaction): Promise<Preparation> {
-    const ready = (until: number): Preparation => {
+  prepare({ lane, request }: Transaction): Promise<TransactionPreparation> {
+    const ready = (until: number): TransactionPreparation => {
       const nonce = request['nonce'];
       if (nonce !== undefined) {
         return { kind: 'ready', fields: {}, cost: 1n, anchor: { kind: 'text', text: String(nonce) } };
@@ -127,8 +127,8 @@ export class BlockhashClient implements ChainClient {
     return Promise.all(attempts.map(offer));
   }
 
-  observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
-    const blind = () => entries.map((): Observation => ({ kind: 'open' }));
+  observe(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]> {
+    const blind = () => entries.map((): TransactionObservation => ({ kind: 'open' }));
     return this.#wire.ask('observe', () => entries.map(({ attempts }) => this.#observeOne(attempts)), blind);
   }
 
@@ -136,7 +136,7 @@ export class BlockhashClient implements ChainClient {
     return Promise.resolve({ jsonrpc: '2.0', result: body as JsonObject });
   }
 
-  #observeOne(attempts: readonly Attempt[]): Observation {
+  #observeOne(attempts: readonly Attempt[]): TransactionObservation {
     for (const { hash } of attempts) {
       const place = this.#chain.placeOf(hash);
       if (place === undefined) continue;

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Pace } from '../../../src/chains/chain.ts';
+import type { ChainPace } from '../../../src/chains/chain.ts';
 import type {
-  AttemptPreparation,
+  AccountSequences,
+  AttemptReplacement,
   BroadcastOutcome,
   ChainClient,
-  ChainMoment,
-  Observation,
-  ObservedEntry,
+  ChainHead,
+  ObservedTransaction,
   ParsedRequest,
-  Preparation,
-  Replacement,
-  Sequences,
+  ReplacementPreparation,
   SignedBytes,
+  TransactionObservation,
+  TransactionPreparation,
 } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../../src/domain/transaction/anchor.ts';
@@ -50,7 +50,7 @@ const requestSchema = z.object({
 
 /** The family of {@link LedgerChain}. */
 export class LedgerFamily extends FakeFamily {
-  override readonly pace: Pace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 1, text: 100 } };
+  override readonly pace: ChainPace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 1, text: 100 } };
 
   override parseRequest(body: unknown): ParsedRequest {
     const { validUntil = null, ...request } = requestSchema.parse(body);
@@ -84,7 +84,7 @@ export class LedgerClient implements ChainClient {
     return this.#wire.ask('identity', () => '31337');
   }
 
-  moment(): Promise<ChainMoment> {
+  moment(): Promise<ChainHead> {
     return this.#wire.ask('moment', () => ({ height: BigInt(this.#chain.height), at: Date.now() }));
   }
 
@@ -92,7 +92,7 @@ export class LedgerClient implements ChainClient {
     return this.#wire.ask('balance', () => 10n ** 18n);
   }
 
-  readonly sequences: Sequences = {
+  readonly sequences: AccountSequences = {
     next: (address) => {
       const truth = () => this.#chain.sequenceOf(address) + 1n;
       return this.#wire.ask('nextSequence', truth, () => this.#falseSequence(truth()));
@@ -106,10 +106,10 @@ export class LedgerClient implements ChainClient {
     return this.#toldHigh ? truth + 7n : truth / 2n;
   }
 
-  readonly replacement: Replacement = {
+  readonly replacement: AttemptReplacement = {
     can: (_entry, purpose) => purpose === 'bump',
     prepare: ({ transaction, attempts }, { purpose }) =>
-      this.#wire.ask('prepareVersion', (): AttemptPreparation => {
+      this.#wire.ask('prepareVersion', (): ReplacementPreparation => {
         if (purpose !== 'bump') return { kind: 'refused', reason: 'Nothing can take its place' };
         const paid = Math.max(...attempts.map(({ fields }) => Number(fields['fee'])));
         const fields = { ...this.#terms(transaction.request), fee: Math.max(paid * 2, this.#chain.floor) };
@@ -119,11 +119,11 @@ export class LedgerClient implements ChainClient {
     patienceMs: () => 60_000,
   };
 
-  prepare({ request }: Transaction): Promise<Preparation> {
+  prepare({ request }: Transaction): Promise<TransactionPreparation> {
     return this.#wire.ask('prepare', () => this.#prepareOne(request));
   }
 
-  #prepareOne(request: JsonObject): Preparation {
+  #prepareOne(request: JsonObject): TransactionPreparation {
     const { needs, inner, until } = requestSchema.parse(request);
     const fields = this.#terms(request);
     if (inner !== undefined) {
@@ -175,8 +175,8 @@ export class LedgerClient implements ChainClient {
     return Promise.all(attempts.map(offer));
   }
 
-  observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
-    const blind = () => entries.map((): Observation => ({ kind: 'open' }));
+  observe(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]> {
+    const blind = () => entries.map((): TransactionObservation => ({ kind: 'open' }));
     return this.#wire.ask('observe', () => entries.map(({ attempts }) => this.#observeOne(attempts)), blind);
   }
 
@@ -184,7 +184,7 @@ export class LedgerClient implements ChainClient {
     return Promise.resolve({ jsonrpc: '2.0', result: body as JsonObject });
   }
 
-  #observeOne(attempts: readonly Attempt[]): Observation {
+  #observeOne(attempts: readonly Attempt[]): TransactionObservation {
     // Prefers the attempt that is on a ledger as it was sent. Otherwise takes the attempt whose envelope is there in
     // another form.
     const asSent = attempts.map(({ hash }) => ({ hash, found: this.#chain.find(hash) }));

@@ -1,7 +1,7 @@
-import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/chain-client.ts';
+import type { BroadcastOutcome, ChainClient, ObservedTransaction } from '../../../src/chains/chain-client.ts';
 import { messageOf } from '../../../src/domain/errors.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
-import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import type { Mutant } from './world.ts';
 
 /** Treats bytes that one node refused as refused by all nodes for ever. */
@@ -38,7 +38,7 @@ const cancelsAll: Mutant = {
   showsIn: ['cancel'],
   store: (store) =>
     writingOtherwise(store, (writer) => ({
-      async insertIntent(intent: Parameters<Writer['insertIntent']>[0]) {
+      async insertIntent(intent: Parameters<StoreWriter['insertIntent']>[0]) {
         const position = await writer.insertIntent(intent);
         const one = await writer.transactionOfLane(intent.lane, intent.transactionId);
         const others = intent.action.kind === 'cancel' ? await writer.cancelable(one?.relayerId ?? '') : [];
@@ -62,7 +62,7 @@ const takesSilenceForUse: Mutant = {
   showsIn: [],
   client: (client) =>
     changed(client, {
-      async observe(entries: readonly ObservedEntry[]) {
+      async observe(entries: readonly ObservedTransaction[]) {
         const seen = await client.observe(entries);
         const reason = 'consumed externally';
         return seen.map((one) => (one.kind === 'open' ? ({ kind: 'dead', anchor: 'used', reason } as const) : one));
@@ -76,7 +76,7 @@ const buriesTheLiving: Mutant = {
   showsIn: [],
   client: (client) =>
     changed(client, {
-      async observe(entries: readonly ObservedEntry[]) {
+      async observe(entries: readonly ObservedTransaction[]) {
         const seen = await client.observe(entries);
         return seen.map((one, index) => {
           const dead = entries[index]?.attempts.map(({ ordinal }) => ordinal) ?? [];
@@ -92,7 +92,7 @@ const believesFirstBlock: Mutant = {
   isWrongIn: ({ hasForks }) => hasForks,
   client: (client) =>
     changed(client, {
-      async observe(entries: readonly ObservedEntry[]) {
+      async observe(entries: readonly ObservedTransaction[]) {
         const seen = await client.observe(entries);
         return seen.map((one) => (one.kind === 'included' ? { ...one, final: true } : one));
       },
@@ -104,7 +104,7 @@ const overlooksReverts: Mutant = {
   showsIn: [],
   client: (client) =>
     changed(client, {
-      async observe(entries: readonly ObservedEntry[]) {
+      async observe(entries: readonly ObservedTransaction[]) {
         const seen = await client.observe(entries);
         return seen.map((one) => (one.kind === 'included' ? { ...one, succeeded: true } : one));
       },
@@ -135,8 +135,8 @@ export function changed<T extends object>(target: T, changes: Partial<T>): T {
 }
 
 /** The same store with other writes. */
-export function writingOtherwise(store: Store, changes: (writer: Writer) => Partial<Writer>): Store {
-  const other = (writer: Writer) => changed(writer, changes(writer));
+export function writingOtherwise(store: Store, changes: (writer: StoreWriter) => Partial<StoreWriter>): Store {
+  const other = (writer: StoreWriter) => changed(writer, changes(writer));
   return {
     ...store,
     write: (body) => store.write((writer) => body(other(writer))),

@@ -1,11 +1,11 @@
-import type { Effect } from '../../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../../src/domain/idempotency.ts';
 import type { Json, JsonObject } from '../../../src/domain/json/json.ts';
 import type { Anchor } from '../../../src/domain/transaction/anchor.ts';
 import type { IntentAction } from '../../../src/domain/transaction/intent.ts';
 import { accountOfLane } from '../../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
 import { isFinal } from '../../../src/domain/transaction/transaction-state.ts';
-import type { Reader, Store } from '../../../src/store/store.ts';
+import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { ADDRESS, type EngineWorld, relayerNamed } from '../engine-world.ts';
 import { keyedEffect } from '../keyed-effect.ts';
 import type { AnsweredIntent, Case, Shown } from './judge.ts';
@@ -74,7 +74,7 @@ export class Requests {
     return transaction;
   }
 
-  async #post(relayerId: string, body: Json, key: Effect | undefined): Promise<string | undefined> {
+  async #post(relayerId: string, body: Json, key: KeyedEffect | undefined): Promise<string | undefined> {
     try {
       const { transactions } = this.#world.services();
       return String((await transactions.send(relayerId, body, { effect: key }))['id']);
@@ -122,7 +122,7 @@ export class Requests {
   }
 
   /** Adds a case for each transaction that the engine itself made for a request. */
-  async #addChildren(read: Reader): Promise<void> {
+  async #addChildren(read: StoreReader): Promise<void> {
     const known = new Set(this.#accepted.map(({ transaction }) => transaction.id));
     for (const parent of [...this.#accepted]) {
       for (const transaction of await read.children(parent.transaction.id)) {
@@ -202,12 +202,15 @@ function isIn(accepted: readonly Accepted[], id: string): boolean {
   return accepted.some(({ transaction }) => transaction.id === id);
 }
 
-async function statusOf(read: Reader, { transaction, kept }: Accepted): Promise<Transaction['status'] | undefined> {
+async function statusOf(
+  read: StoreReader,
+  { transaction, kept }: Accepted,
+): Promise<Transaction['status'] | undefined> {
   if (kept !== undefined) return undefined;
   return (await read.transaction(transaction.relayerId, transaction.id))?.status;
 }
 
-async function caseOf(read: Reader, { transaction, effect, validUntil, intents }: Accepted): Promise<Case> {
+async function caseOf(read: StoreReader, { transaction, effect, validUntil, intents }: Accepted): Promise<Case> {
   const { id, relayerId } = transaction;
   const answered = intents.map(async ({ position, ...intent }): Promise<AnsweredIntent> => {
     const outcome = await read.intentOutcome(position);
@@ -219,7 +222,7 @@ async function caseOf(read: Reader, { transaction, effect, validUntil, intents }
   return { name: id, effect, validUntil, intents: await Promise.all(answered), shown };
 }
 
-async function shownOf(read: Reader, { id, lane, status, ...now }: Transaction): Promise<Shown> {
+async function shownOf(read: StoreReader, { id, lane, status, ...now }: Transaction): Promise<Shown> {
   const latest = (await read.attempts(id)).at(-1);
   return {
     status,

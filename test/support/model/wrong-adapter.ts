@@ -1,6 +1,6 @@
-import type { AttemptPreparation, ChainClient } from '../../../src/chains/chain-client.ts';
+import type { ChainClient, ReplacementPreparation } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
-import { conflicts } from '../../../src/domain/transaction/anchor.ts';
+import { anchorsConflict } from '../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
 import { NoConflict } from '../../../src/store/tables/stored-record.ts';
 import { changed, writingOtherwise } from './mutants.ts';
@@ -34,7 +34,7 @@ export function wrongAdapter(): { adapter: Mutant; watched: Watched } {
             if (error instanceof NoConflict) watched.refused += 1;
             throw error;
           }
-          const isRival = (one: Attempt) => one.deadAt === null && !conflicts(one.anchor, attempt.anchor);
+          const isRival = (one: Attempt) => one.deadAt === null && !anchorsConflict(one.anchor, attempt.anchor);
           if (earlier.some(isRival)) watched.stored.push(attempt);
         },
       })),
@@ -48,7 +48,7 @@ function replacementOf(client: ChainClient): NonNullable<ChainClient['replacemen
     can: () => true,
     check: () => {},
     patienceMs: () => 1,
-    async prepare({ transaction }, wanted): Promise<AttemptPreparation> {
+    async prepare({ transaction }, wanted): Promise<ReplacementPreparation> {
       const request: JsonObject = wanted.purpose === 'replace' ? wanted.request : transaction.request;
       const prepared = await client.prepare({ ...transaction, request }, account, { committed: 0n });
       if (prepared.kind !== 'ready') return { kind: 'refused', reason: 'not now' };

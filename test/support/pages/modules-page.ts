@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { builtinModules, isBuiltin } from 'node:module';
 import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
-import { insteadOf } from '../../../sandbox/host/compiler/absent-modules.ts';
+import { absentModuleAdvice } from '../../../sandbox/host/compiler/absent-modules.ts';
 import type { GuestWorld } from '../guest-isolate.ts';
 import { compiled } from '../guest-oracle.ts';
 import { PluginFolder } from '../plugin-host.ts';
@@ -50,7 +50,7 @@ function providedRow({ missing, refusing }: ModuleFinding): string {
 
 function absentRow(name: string, { missing, refusing, working }: ModuleFinding): string {
   const hasFunctions = refusing.length + working.length > 0;
-  return `${hasFunctions || missing.length === 0 ? 'stub' : 'empty'} | ${insteadOf(name)}`;
+  return `${hasFunctions || missing.length === 0 ? 'stub' : 'empty'} | ${absentModuleAdvice(name)}`;
 }
 
 function listed(names: readonly string[]): string {

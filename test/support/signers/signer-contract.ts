@@ -10,7 +10,12 @@ import { createSignerHttp } from '../../../src/egress/signer-http.ts';
 import { createSecretResolver } from '../../../src/settings/secrets.ts';
 import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
 import { rawKeySignerKind } from '../../../src/signers/raw-key.ts';
-import { createSignerKinds, openSigner, type SignerEntry, type SignerKinds } from '../../../src/signers/registry.ts';
+import {
+  createSignerKinds,
+  openSigner,
+  type SignerDeclaration,
+  type SignerKinds,
+} from '../../../src/signers/registry.ts';
 import type { Curve, KindTools, Signer } from '../../../src/signers/signer.ts';
 import { RecordedMetrics } from '../recorded-metrics.ts';
 import type { SignerDouble } from './signer-double.ts';
@@ -120,7 +125,7 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
  * Tests that the entry in the guide works as written, with the secrets in the variables that it names, and with real
  * addresses and names.
  */
-export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerEntry): Promise<unknown> {
+export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerDeclaration): Promise<unknown> {
   return t.test('the entry in docs/signers.md', async (t) => {
     t.equal(entry.type, subject.type);
     t.ok(KINDS.get(entry.type)?.configSchema.safeParse(entry.config).success, 'as it stands there');

@@ -3,7 +3,7 @@ import { PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } fr
 import { Keypair, StrKey, TransactionBuilder } from '@stellar/stellar-sdk';
 import { computeAddress, hexlify, Transaction, TypedDataEncoder, verifyMessage, verifyTypedData } from 'ethers';
 import type { Test } from 'tap';
-import { signUnsent } from '../../../src/chains/evm/form/sign-only.ts';
+import { signOnlyTransaction } from '../../../src/chains/evm/form/sign-only.ts';
 import { signMessage as signEvmMessage, signTypedData } from '../../../src/chains/evm/signing.ts';
 import { createChains } from '../../../src/chains/registry.ts';
 import { signMessage, signMessageAs } from '../../../src/chains/solana/signing.ts';
@@ -61,7 +61,7 @@ async function servesEvm(t: Test, signer: Signer, publicKey: Buffer): Promise<vo
 
   const body = { to: `0x${'c'.repeat(40)}`, value: '1', nonce: 3, gas_limit: 21_000 };
   for (const price of [{ gas_price: '9' }, { max_fee_per_gas: '9', max_priority_fee_per_gas: '1' }]) {
-    const signed = await signUnsent({ ...body, ...price }, account, signer, null);
+    const signed = await signOnlyTransaction({ ...body, ...price }, account, signer, null);
     t.equal(Transaction.from(String(signed['transaction'])).from, address);
   }
 }

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import { relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 /** Tests of write bodies for every store. */
@@ -54,7 +54,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
 
   t.test('a writer is of no use after its body', async (t) => {
     const store = await open(t);
-    const leaked = await store.write(async (writer): Promise<{ writer: Writer }> => ({ writer }));
+    const leaked = await store.write(async (writer): Promise<{ writer: StoreWriter }> => ({ writer }));
     await t.rejects(leaked.writer.putRelayer(relayerOf()), {
       message: 'This write body has ended; its writer cannot be used any more',
     });

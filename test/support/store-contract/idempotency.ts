@@ -1,23 +1,23 @@
 import type { Test } from 'tap';
-import type { Claim, Effect } from '../../../src/domain/idempotency.ts';
-import type { Claimant, KeyState, Store } from '../../../src/store/store.ts';
+import type { IdempotencyClaim, KeyedEffect } from '../../../src/domain/idempotency.ts';
+import type { KeyClaimant, KeyClaimResult, Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
 const REQUEST = { scope: 'caller', key: 'key', fingerprint: 'print' };
 const A_MINUTE = 60_000;
 
-const claim = (store: Store, given: Partial<Claimant> = {}, request = REQUEST): Promise<KeyState> =>
+const claim = (store: Store, given: Partial<KeyClaimant> = {}, request = REQUEST): Promise<KeyClaimResult> =>
   store.write((writer) =>
     writer.claimKey(request, { id: crypto.randomUUID(), owner: 'one', forMs: A_MINUTE, isAlone: false, ...given }),
   );
 
-async function claimed(store: Store, given: Partial<Claimant> = {}, request = REQUEST): Promise<Claim> {
+async function claimed(store: Store, given: Partial<KeyClaimant> = {}, request = REQUEST): Promise<IdempotencyClaim> {
   const state = await claim(store, given, request);
   if (state.kind !== 'claimed') throw new Error(`not claimed: ${state.kind}`);
   return state.claim;
 }
 
-const effectOf = (of: Claim, occurrence = 0, payloadHash = 'payload'): Effect => ({
+const effectOf = (of: IdempotencyClaim, occurrence = 0, payloadHash = 'payload'): KeyedEffect => ({
   claim: of,
   payloadHash,
   occurrence,
@@ -194,7 +194,7 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     const store = await open(t);
     const one = await claimed(store);
     const effects = [0, 1, 2].map((occurrence) => effectOf(one, occurrence));
-    const [begun, done, refused] = effects as [Effect, Effect, Effect];
+    const [begun, done, refused] = effects as [KeyedEffect, KeyedEffect, KeyedEffect];
     await store.write(async (writer) => {
       await writer.insertEffect(begun, {});
       await writer.insertEffect(done, { outcome: null });
@@ -302,7 +302,7 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
   t.test('old keys go in batches with their effects; what runs or made an open transaction stays', async (t) => {
     const store = await open(t);
     const keys = ['a', 'b', 'c', 'running', 'open'];
-    const claims = new Map<string, Claim>();
+    const claims = new Map<string, IdempotencyClaim>();
     for (const key of keys) claims.set(key, await claimed(store, {}, { ...REQUEST, key }));
     const of = (key: string) => claims.get(key) ?? { id: '', token: 0 };
     await store.write(async (writer) => {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { KvLock } from '../../../src/domain/kv.ts';
-import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../src/store/store.ts';
 
 const A_MINUTE = 60_000;
 
@@ -8,7 +8,7 @@ const A_MINUTE = 60_000;
 export function kvLocksContract(t: Test, open: (t: Test) => Promise<Store>): void {
   const take = (
     store: Store,
-    given: Partial<Parameters<Writer['kvLock']>[2]> = {},
+    given: Partial<Parameters<StoreWriter['kvLock']>[2]> = {},
     pluginId = 'plugin',
     name = 'key',
   ) =>

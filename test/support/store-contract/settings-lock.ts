@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import { relayerOf, transactionOf } from '../store.ts';
 
 /** Tests for every store of changes to settings that others refer to at the same time. */
@@ -13,10 +13,10 @@ export function settingsLockContract(t: Test, open: (t: Test) => Promise<Store>)
 
   t.test('what is accepted and what is deleted at the same time never miss each other', async (t) => {
     const store = await open(t);
-    const accept = async (writer: Writer, relayerId: string) => {
+    const accept = async (writer: StoreWriter, relayerId: string) => {
       if (await writer.holdRelayer(relayerId)) await writer.insertTransaction(transactionOf({ relayerId }));
     };
-    const remove = async (writer: Writer, relayerId: string) => {
+    const remove = async (writer: StoreWriter, relayerId: string) => {
       await writer.lockSettings();
       if ((await writer.pendingCount(relayerId)) === 0) await writer.deleteRelayer(relayerId);
     };
@@ -38,7 +38,7 @@ export function settingsLockContract(t: Test, open: (t: Test) => Promise<Store>)
 
   t.test('changes of settings see each other', async (t) => {
     const store = await open(t);
-    const count = async (writer: Writer) => {
+    const count = async (writer: StoreWriter) => {
       await writer.lockSettings();
       const { policies } = (await writer.relayer('relayer-1')) ?? relayerOf({ policies: { seen: 0 } });
       await writer.putRelayer(relayerOf({ policies: { seen: Number(policies['seen']) + 1 } }));

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { anchorKindSchema } from '../../../src/domain/transaction/anchor.ts';
 import type { Transaction, TransactionChange } from '../../../src/domain/transaction/transaction.ts';
 import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction/transaction-state.ts';
-import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };
@@ -48,7 +48,7 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
     const first = await read();
     t.equal(await read(), first);
     t.equal((await list())[0], first);
-    const fail = async (writer: Writer, statusReason: string) => {
+    const fail = async (writer: StoreWriter, statusReason: string) => {
       await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', statusReason });
       t.match(await writer.transaction('relayer-1', transaction.id), { statusReason });
     };

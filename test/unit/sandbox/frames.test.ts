@@ -1,6 +1,6 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
 import t from 'tap';
-import { payloadCaps } from '../../../sandbox/driver/child-messages.ts';
+import { childPayloadLimits } from '../../../sandbox/driver/child-messages.ts';
 import { encodeFrame, FrameDecoder, ProtocolViolation } from '../../../sandbox/frames.ts';
 import { FIXED_LIMITS, UP } from '../../../sandbox/protocol.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
@@ -10,7 +10,7 @@ type Frame = [kind: number, call: number, text: string];
 
 function decoder(): { decoder: FrameDecoder; frames: Frame[] } {
   const frames: Frame[] = [];
-  const caps = payloadCaps({ result_bytes: 1000 });
+  const caps = childPayloadLimits({ result_bytes: 1000 });
   return { decoder: new FrameDecoder(caps, (...frame) => frames.push(frame)), frames };
 }
 
@@ -74,7 +74,7 @@ t.test('a frame is refused by its header, before its payload is held', async (t)
 t.test('the caps follow the version that is loaded', async (t) => {
   const { decoder: reader, frames } = decoder();
   const large = encodeFrame(UP.DONE, 1, 'x'.repeat(100_000));
-  reader.mostBytes = payloadCaps({ result_bytes: 100_000 });
+  reader.mostBytes = childPayloadLimits({ result_bytes: 100_000 });
   reader.push(large);
   t.equal(frames.length, 1);
 });

@@ -1,6 +1,6 @@
 import vm from 'node:vm';
 import t from 'tap';
-import { AT_HAND, LANGUAGE_NAMES, mentionedNames } from '../../../sandbox/language-names.ts';
+import { AT_HAND, findLanguageNames, LANGUAGE_NAMES } from '../../../sandbox/language-names.ts';
 
 t.test('all names of the language are there, but for those that a guest does not have', (t) => {
   const own = Object.getOwnPropertyNames(vm.runInNewContext('globalThis'));
@@ -17,9 +17,9 @@ t.test('all names of the language are there, but for those that a guest does not
 });
 
 t.test('a name that code mentions is found wherever it stands', (t) => {
-  t.strictSame(mentionedNames('const seen = new Map(); Math.floor(1)'), ['Map', 'Math']);
-  t.strictSame(mentionedNames('x.toTemporalInstant()'), ['Temporal']);
-  t.strictSame(mentionedNames('Object.keys({})'), [], 'of those that are not at hand anyway');
+  t.strictSame(findLanguageNames('const seen = new Map(); Math.floor(1)'), ['Map', 'Math']);
+  t.strictSame(findLanguageNames('x.toTemporalInstant()'), ['Temporal']);
+  t.strictSame(findLanguageNames('Object.keys({})'), [], 'of those that are not at hand anyway');
   t.equal(LANGUAGE_NAMES['Object'], AT_HAND);
   t.end();
 });

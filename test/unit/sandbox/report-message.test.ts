@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { CallReport } from '../../../sandbox/protocol.ts';
-import { reportMessage, reportOf } from '../../../sandbox/report-message.ts';
+import { decodeReportMessage, encodeReportMessage } from '../../../sandbox/report-message.ts';
 
 const report: CallReport = {
   outcome: { kind: 'returned', json: '{"a":1}' },
@@ -21,13 +21,13 @@ t.test('a report crosses as it is, whichever way the call ended', async (t) => {
   ];
   for (const outcome of outcomes) {
     for (const lost of [false, true]) {
-      const message = reportMessage(7, { ...report, outcome, lost });
+      const message = encodeReportMessage(7, { ...report, outcome, lost });
       t.equal(message[0], 7);
-      t.same(reportOf(structuredClone(message)), { ...report, outcome, lost });
+      t.same(decodeReportMessage(structuredClone(message)), { ...report, outcome, lost });
     }
   }
 });
 
 t.test('a call without log lines sends none', async (t) => {
-  t.same(reportMessage(1, { ...report, logs: [] })[2], []);
+  t.same(encodeReportMessage(1, { ...report, logs: [] })[2], []);
 });

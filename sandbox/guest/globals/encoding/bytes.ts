@@ -1,5 +1,5 @@
 import { DOMException } from '../dom-exception.ts';
-import { tooFew } from '../web-idl.ts';
+import { tooFewArguments } from '../web-idl.ts';
 import { latin1Bytes, latin1Text } from './text-decoder.ts';
 
 /** ES2026's methods for base64 and hex. The engine has them, but the types of TypeScript's library lack them. */
@@ -66,7 +66,7 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
 
 /** Base64 of a text whose characters are bytes (HTML 8.3). */
 export function btoa(data: unknown): string {
-  if (arguments.length === 0) throw tooFew('btoa', 1);
+  if (arguments.length === 0) throw tooFewArguments('btoa', 1);
   const text = String(data);
   if (/[^\0-\xff]/.test(text)) {
     throw new DOMException('The string contains characters outside of Latin1.', 'InvalidCharacterError');
@@ -76,7 +76,7 @@ export function btoa(data: unknown): string {
 
 /** The bytes of a base64 text as characters; ASCII white space is skipped, padding may be absent (Infra 6). */
 export function atob(data: unknown): string {
-  if (arguments.length === 0) throw tooFew('atob', 1);
+  if (arguments.length === 0) throw tooFewArguments('atob', 1);
   const text = String(data).replace(/[\t\n\f\r ]/g, '');
   const body = text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
   if (body.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(body)) {

@@ -1,4 +1,4 @@
-import { conform } from '../web-idl.ts';
+import { conformToWebIdl } from '../web-idl.ts';
 
 /** UTF-16 units that are joined at once; more would overflow the stack of the call. */
 const BATCH = 4096;
@@ -31,7 +31,7 @@ export class Utf8Decoder {
     let index = 0;
     while (index < bytes.length) {
       if (count >= BATCH) {
-        out += textOf(units.subarray(0, count));
+        out += textOfUtf16(units.subarray(0, count));
         count = 0;
       }
       if (this.#needed === 0) {
@@ -39,7 +39,7 @@ export class Utf8Decoder {
         if (end - index < LONG_RUN) {
           while (index < end) units[count++] = bytes[index++] as number;
         } else {
-          out += textOf(units.subarray(0, count)) + latin1Text(bytes.subarray(index, end));
+          out += textOfUtf16(units.subarray(0, count)) + latin1Text(bytes.subarray(index, end));
           count = 0;
           index = end;
         }
@@ -67,7 +67,7 @@ export class Utf8Decoder {
       this.#reset();
       units[count++] = this.#malformed();
     }
-    return out + textOf(units.subarray(0, count));
+    return out + textOfUtf16(units.subarray(0, count));
   }
 
   /** Takes the first byte of a sequence; false when it is none. */
@@ -146,7 +146,7 @@ function putPoint(units: Uint16Array, at: number, point: number): number {
 /** A text with one character for each byte. The character's code is the byte. */
 export function latin1Text(bytes: Uint8Array): string {
   let out = '';
-  for (let from = 0; from < bytes.length; from += BATCH) out += textOf(bytes.subarray(from, from + BATCH));
+  for (let from = 0; from < bytes.length; from += BATCH) out += textOfUtf16(bytes.subarray(from, from + BATCH));
   return out;
 }
 
@@ -158,7 +158,7 @@ export function latin1Bytes(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** The text of UTF-16 units. More than a few thousand units would overflow the stack. */
-export function textOf(units: Uint8Array | Uint16Array): string {
+export function textOfUtf16(units: Uint8Array | Uint16Array): string {
   return Reflect.apply(String.fromCharCode, null, units);
 }
 
@@ -269,7 +269,7 @@ export class TextDecoder {
   }
 }
 
-conform(TextDecoder);
+conformToWebIdl(TextDecoder);
 
 class Utf16Decoder implements Decoder {
   readonly #encoding: Encoding;

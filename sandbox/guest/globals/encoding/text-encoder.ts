@@ -1,4 +1,4 @@
-import { conform } from '../web-idl.ts';
+import { conformToWebIdl } from '../web-idl.ts';
 
 /** The bytes of a text in UTF-8 (Encoding Standard 7.4); a lone surrogate becomes U+FFFD. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
@@ -100,7 +100,7 @@ export class TextEncoder {
   }
 }
 
-conform(TextEncoder, { required: { encodeInto: 2 } });
+conformToWebIdl(TextEncoder, { required: { encodeInto: 2 } });
 
 function textFor(_brand: string, input: unknown): string {
   return `${input as string}`;

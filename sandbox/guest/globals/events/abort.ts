@@ -1,5 +1,5 @@
 import { DOMException } from '../dom-exception.ts';
-import { conform } from '../web-idl.ts';
+import { conformToWebIdl } from '../web-idl.ts';
 import type { EventClasses } from './event-target.ts';
 
 type SetTimer = (callback: () => void, delayMs: number) => { unref(): unknown };
@@ -108,8 +108,8 @@ export function createAbortClasses({ Event, EventTarget, defineHandler, fire }: 
     }
   }
 
-  conform(AbortSignal);
-  conform(AbortController);
+  conformToWebIdl(AbortSignal);
+  conformToWebIdl(AbortController);
   defineHandler(AbortSignal, 'abort');
   return { AbortController, AbortSignal };
 }

@@ -1,4 +1,4 @@
-import { conform, tooFew } from '../web-idl.ts';
+import { conformToWebIdl, tooFewArguments } from '../web-idl.ts';
 import type { EventClasses, EventSettings } from './event-target.ts';
 
 type Settings = EventSettings & Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
       #settings: Settings;
 
       constructor(type: unknown, settings: Settings = {}) {
-        if (arguments.length === 0) throw tooFew(name, 1);
+        if (arguments.length === 0) throw tooFewArguments(name, 1);
         super(type, settings);
         this.#settings = readSettings(settings ?? {}, defaults);
       }
@@ -37,7 +37,7 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
         configurable: true,
       });
     }
-    conform(Kind);
+    conformToWebIdl(Kind);
     return { Kind, set: (event: InstanceType<typeof Kind>, settings: Settings) => change(event, settings) };
   }
 
@@ -59,7 +59,7 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
       if (source !== undefined && source !== null && !(source instanceof EventTarget)) {
         throw new TypeError('The source of a message is a port');
       }
-      if (arguments.length === 0) throw tooFew('MessageEvent', 1);
+      if (arguments.length === 0) throw tooFewArguments('MessageEvent', 1);
       super(type, settings);
     }
 
@@ -77,9 +77,9 @@ export function createEventKinds({ Event, EventTarget }: Pick<EventClasses, 'Eve
       super(type, settings);
     }
   }
-  conform(CustomEvent, { required: { initCustomEvent: 1 } });
-  conform(MessageEvent, { required: { initMessageEvent: 1 } });
-  conform(PromiseRejectionEvent);
+  conformToWebIdl(CustomEvent, { required: { initCustomEvent: 1 } });
+  conformToWebIdl(MessageEvent, { required: { initMessageEvent: 1 } });
+  conformToWebIdl(PromiseRejectionEvent);
 
   return {
     CustomEvent,

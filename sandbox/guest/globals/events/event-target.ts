@@ -1,5 +1,5 @@
 import { DOMException } from '../dom-exception.ts';
-import { conform, tooFew } from '../web-idl.ts';
+import { conformToWebIdl, tooFewArguments } from '../web-idl.ts';
 
 type Listener = ((event: unknown) => unknown) | { handleEvent(event: unknown): unknown } | null;
 
@@ -50,7 +50,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     #trusted = false;
 
     constructor(type: unknown, settings: EventSettings | null = {}) {
-      if (arguments.length === 0) throw tooFew('Event', 1);
+      if (arguments.length === 0) throw tooFewArguments('Event', 1);
       this.#type = `${type as string}`;
       this.#settings = settingsOf(settings);
       Object.defineProperty(this, 'isTrusted', { get: trusted.get, enumerable: true });
@@ -254,8 +254,8 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     }
   }
 
-  conform(Event, { required: { initEvent: 1 } });
-  conform(EventTarget, { required: { addEventListener: 2, removeEventListener: 2, dispatchEvent: 1 } });
+  conformToWebIdl(Event, { required: { initEvent: 1 } });
+  conformToWebIdl(EventTarget, { required: { addEventListener: 2, removeEventListener: 2, dispatchEvent: 1 } });
 
   /**
    * Gives a class an attribute `on…` (HTML 8.1.8.1). The first handler takes its place among the listeners. A handler

@@ -1,5 +1,5 @@
 import { type CloneResult, transferListOf } from '../structured-clone.ts';
-import { conform } from '../web-idl.ts';
+import { conformToWebIdl } from '../web-idl.ts';
 import type { EventKinds } from './event-kinds.ts';
 import type { EventClasses } from './event-target.ts';
 
@@ -121,8 +121,8 @@ export function createMessageClasses({ events, MessageEvent, DOMException, clone
   defineHandler(MessagePort, 'message', (port) => (port as MessagePort).start());
   defineHandler(MessagePort, 'messageerror');
   defineHandler(MessagePort, 'close');
-  conform(MessagePort, { required: { postMessage: 1 } });
-  conform(MessageChannel);
+  conformToWebIdl(MessagePort, { required: { postMessage: 1 } });
+  conformToWebIdl(MessageChannel);
   return {
     MessageChannel,
     MessagePort,

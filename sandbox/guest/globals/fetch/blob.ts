@@ -2,7 +2,7 @@ import type { StreamClasses } from '../../lazy/streams.ts';
 import { concatBytes, copyOfBytes } from '../encoding/bytes.ts';
 import { TextDecoder } from '../encoding/text-decoder.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
-import { conform, tooFew } from '../web-idl.ts';
+import { conformToWebIdl, tooFewArguments } from '../web-idl.ts';
 
 const encoder = new TextEncoder();
 
@@ -65,7 +65,7 @@ export function createBlobClasses(streams: () => StreamClasses) {
 
     constructor(parts: unknown, name: unknown, options: unknown = {}) {
       super(parts, options);
-      if (arguments.length < 2) throw tooFew('File', 2);
+      if (arguments.length < 2) throw tooFewArguments('File', 2);
       const { lastModified } = optionsOf(options);
       this.#name = textOf(name).toWellFormed();
       this.#lastModified = lastModified === undefined ? Date.now() : Math.trunc(Number(lastModified)) || 0;
@@ -80,8 +80,8 @@ export function createBlobClasses(streams: () => StreamClasses) {
     }
   }
 
-  conform(Blob);
-  conform(File);
+  conformToWebIdl(Blob);
+  conformToWebIdl(File);
 
   function bytesOf(part: unknown, isNative: boolean): Uint8Array {
     const bytes = bytesIn(part) ?? copyOfBytes(part);

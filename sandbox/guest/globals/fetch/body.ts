@@ -183,7 +183,7 @@ export function createBodyClass(classes: BodyClasses) {
   };
 }
 
-export type BodyClass = ReturnType<typeof createBodyClass>;
+export type BodyClassKit = ReturnType<typeof createBodyClass>;
 
 const BYTE_ORDER_MARK = 0xfeff;
 

@@ -1,16 +1,16 @@
 import type { CapabilityContract, FetchBody, FetchReply } from '../../../capability-contract.ts';
 import { atob, base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
-import { tooFew } from '../web-idl.ts';
-import { type BodyClass, type BodyClasses, BodyContent, type WholeBody } from './body.ts';
+import { tooFewArguments } from '../web-idl.ts';
+import { type BodyClasses, type BodyClassKit, BodyContent, type WholeBody } from './body.ts';
 import { Headers, headerLines } from './headers.ts';
-import type { RequestClass, Signal } from './request.ts';
-import type { ResponseClass } from './response.ts';
+import type { RequestClassKit, RequestSignal } from './request.ts';
+import type { ResponseClassKit } from './response.ts';
 
 type FetchMethod = Extract<keyof CapabilityContract, `fetch${string}`>;
 
 /** Calls one of the service's fetch capabilities. Rejects with an error that a plugin may see. */
-export type AskForFetch = <M extends FetchMethod>(
+export type CallFetchCapability = <M extends FetchMethod>(
   method: M,
   params: CapabilityContract[M]['params'],
 ) => Promise<CapabilityContract[M]['result']>;
@@ -18,9 +18,9 @@ export type AskForFetch = <M extends FetchMethod>(
 /** The classes that `fetch` uses. */
 interface FetchClasses {
   classes: BodyClasses;
-  body: BodyClass;
-  request: RequestClass;
-  response: ResponseClass;
+  body: BodyClassKit;
+  request: RequestClassKit;
+  response: ResponseClassKit;
 }
 
 /** Most bytes of a body. More do not fit into one capability call as base64. */
@@ -39,11 +39,11 @@ const WITHOUT_BODY = [101, 204, 205, 304];
  * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there. A failed fetch rejects with a
  * TypeError that has the service's reason.
  */
-export function createFetch(asker: () => AskForFetch, { classes, body, request, response }: FetchClasses) {
+export function createFetch(asker: () => CallFetchCapability, { classes, body, request, response }: FetchClasses) {
   let lastKey = 0;
 
-  async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClass['Response']>> {
-    if (given.length === 0) throw tooFew('fetch', 1);
+  async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClassKit['Response']>> {
+    if (given.length === 0) throw tooFewArguments('fetch', 1);
     // Taken now, for this plugin call: a body may be a stream that ends while another plugin call runs.
     const ask = asker();
     const outgoing = new request.Request(given[0], given[1]);
@@ -83,7 +83,7 @@ export function createFetch(asker: () => AskForFetch, { classes, body, request, 
   return fetch;
 
   /** Answers a data URL without the service, because the URL holds the content. */
-  function ofData(url: string): InstanceType<ResponseClass['Response']> {
+  function ofData(url: string): InstanceType<ResponseClassKit['Response']> {
     const data = readDataUrl(url);
     if (data === null) throw new TypeError('The data URL is not well formed');
     const headers = new Headers({ 'content-type': data.type });
@@ -92,7 +92,12 @@ export function createFetch(asker: () => AskForFetch, { classes, body, request, 
   }
 
   /** Rejects as soon as a signal is aborted, and then cancels the exchange. */
-  function abortable<T>(ask: AskForFetch, signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {
+  function abortable<T>(
+    ask: CallFetchCapability,
+    signals: readonly RequestSignal[],
+    key: number,
+    work: () => Promise<T>,
+  ): Promise<T> {
     if (signals.length === 0) return work();
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -109,7 +114,11 @@ export function createFetch(asker: () => AskForFetch, { classes, body, request, 
   }
 
   /** Reads the whole body. One reply holds only a part of a long body. */
-  async function received(ask: AskForFetch, { body: begin, more }: FetchReply, key: number): Promise<WholeBody> {
+  async function received(
+    ask: CallFetchCapability,
+    { body: begin, more }: FetchReply,
+    key: number,
+  ): Promise<WholeBody> {
     if (!more) return 'text' in begin ? begin : { bytes: bytesOf(begin) };
     const pieces = [bytesOf(begin)];
     for (let left: boolean = more; left; ) {
@@ -121,7 +130,7 @@ export function createFetch(asker: () => AskForFetch, { classes, body, request, 
   }
 }
 
-function throwIfAborted(signals: readonly Signal[]): void {
+function throwIfAborted(signals: readonly RequestSignal[]): void {
   const aborted = signals.find((signal) => signal.aborted);
   if (aborted !== undefined) throw aborted.reason;
 }

@@ -1,4 +1,4 @@
-import { conform, makeIterable } from '../web-idl.ts';
+import { conformToWebIdl, makeIterable } from '../web-idl.ts';
 import type { BlobClasses } from './blob.ts';
 
 /** An entry's value: text, or a File of these classes. */
@@ -64,7 +64,7 @@ export function createFormDataClass({ Blob, File }: BlobClasses) {
     }
   }
 
-  conform(FormData, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
+  conformToWebIdl(FormData, { required: { append: 2, delete: 1, get: 1, getAll: 1, has: 1, set: 2 } });
   makeIterable(FormData, (form) => entriesIn(form));
   return FormData;
 

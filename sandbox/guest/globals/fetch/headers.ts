@@ -1,4 +1,4 @@
-import { conform, makeIterable, recordOf } from '../web-idl.ts';
+import { conformToWebIdl, makeIterable, readWebIdlRecord } from '../web-idl.ts';
 
 /** A name and a value as Headers keep them: the name in lower case. */
 export type HeaderPair = [name: string, value: string];
@@ -87,11 +87,11 @@ export class Headers {
   }
 }
 
-conform(Headers, { required: { append: 2, delete: 1, get: 1, has: 1, set: 2 } });
+conformToWebIdl(Headers, { required: { append: 2, delete: 1, get: 1, has: 1, set: 2 } });
 makeIterable(Headers, (headers) => sortedIn(headers));
 
 /** Makes headers unchangeable for a plugin (Fetch Standard 5.1, the guard "immutable"). */
-export function fixHeaders(headers: Headers): Headers {
+export function makeHeadersImmutable(headers: Headers): Headers {
   fix(headers);
   return headers;
 }
@@ -107,7 +107,7 @@ function pairsOf(init: unknown): [unknown, unknown][] {
   }
   const iterate = (init as Partial<Iterable<unknown>>)[Symbol.iterator];
   if (iterate === undefined || iterate === null) {
-    return recordOf(init);
+    return readWebIdlRecord(init);
   }
   return [...(init as Iterable<Iterable<unknown>>)].map((given) => {
     const pair = typeof given === 'object' && given !== null ? [...given] : [];

@@ -1,9 +1,9 @@
-import { conform, tooFew } from '../web-idl.ts';
-import { type BodyClass, type BodyClasses, type BodyContent, extractBody } from './body.ts';
+import { conformToWebIdl, tooFewArguments } from '../web-idl.ts';
+import { type BodyClasses, type BodyClassKit, type BodyContent, extractBody } from './body.ts';
 import { Headers } from './headers.ts';
 
 /** The signal that cancels a request. */
-export interface Signal {
+export interface RequestSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: string, listener: () => void, options?: { once?: boolean }): void;
@@ -13,7 +13,7 @@ export interface Signal {
 /** What requests need of the other classes. */
 export interface RequestClasses extends BodyClasses {
   URL: new (url: unknown) => { href: string; username: string; password: string };
-  AbortSignal: { any(signals: Iterable<Signal>): Signal; readonly prototype: Signal };
+  AbortSignal: { any(signals: Iterable<RequestSignal>): RequestSignal; readonly prototype: RequestSignal };
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
@@ -69,14 +69,14 @@ class ClonedBody {
 }
 
 /** The class Request (Fetch Standard 5.4), and the signals of a request, which only `fetch` sees. */
-export function createRequestClass(classes: RequestClasses, { Body, fill, contentOf }: BodyClass) {
-  let followed: (request: Request) => readonly Signal[];
+export function createRequestClass(classes: RequestClasses, { Body, fill, contentOf }: BodyClassKit) {
+  let followed: (request: Request) => readonly RequestSignal[];
 
   class Request extends Body {
     readonly #fields: Fields;
     readonly #headers: Headers;
-    readonly #followed: readonly Signal[];
-    #signal: Signal | undefined;
+    readonly #followed: readonly RequestSignal[];
+    #signal: RequestSignal | undefined;
 
     static {
       // A request's own signal is made on its first use, because a plain request needs none.
@@ -89,7 +89,7 @@ export function createRequestClass(classes: RequestClasses, { Body, fill, conten
       const original = input instanceof Request ? input : undefined;
       // Reads each option once: a getter cannot give another value after the check.
       const { method, headers, body, signal, keepalive, integrity, duplex, referrer } = given;
-      if (arguments.length === 0) throw tooFew('Request', 1);
+      if (arguments.length === 0) throw tooFewArguments('Request', 1);
       if (given['window'] !== undefined && given['window'] !== null) throw new TypeError('There is no window here');
       if (duplex !== undefined && textOf(duplex) !== 'half')
         throw new TypeError(`'${textOf(duplex)}' is no way of sending`);
@@ -160,7 +160,7 @@ export function createRequestClass(classes: RequestClasses, { Body, fill, conten
       return 'half';
     }
 
-    get signal(): Signal {
+    get signal(): RequestSignal {
       this.#signal ??= classes.AbortSignal.any(this.#followed);
       return this.#signal;
     }
@@ -208,19 +208,19 @@ export function createRequestClass(classes: RequestClasses, { Body, fill, conten
     return url.href;
   }
 
-  function signalsOf(signal: unknown): readonly Signal[] {
+  function signalsOf(signal: unknown): readonly RequestSignal[] {
     if (signal === null) return [];
     if (!Object.prototype.isPrototypeOf.call(classes.AbortSignal.prototype, signal as object)) {
       throw new TypeError('The signal of a request must be an AbortSignal');
     }
-    return [signal as Signal];
+    return [signal as RequestSignal];
   }
 
-  conform(Request);
+  conformToWebIdl(Request);
   return { Request, followed: (request: Request) => followed(request) };
 }
 
-export type RequestClass = ReturnType<typeof createRequestClass>;
+export type RequestClassKit = ReturnType<typeof createRequestClass>;
 
 type Options = Readonly<Record<string, unknown>>;
 

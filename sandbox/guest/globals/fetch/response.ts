@@ -1,9 +1,9 @@
-import { conform } from '../web-idl.ts';
-import { type BodyClass, type BodyClasses, type BodyContent, extractBody } from './body.ts';
-import { fixHeaders, Headers } from './headers.ts';
+import { conformToWebIdl } from '../web-idl.ts';
+import { type BodyClasses, type BodyClassKit, type BodyContent, extractBody } from './body.ts';
+import { Headers, makeHeadersImmutable } from './headers.ts';
 
 /** The head of a response. Only `fetch` may set all of its fields. */
-export interface AnswerHead {
+export interface ResponseHead {
   type: 'basic' | 'default' | 'error';
   url: string;
   redirected: boolean;
@@ -22,19 +22,19 @@ const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Passes the parts of an existing answer to the constructor. Plugins cannot make such an object. */
 class FinishedHead {
-  readonly head: AnswerHead;
+  readonly head: ResponseHead;
   readonly content: BodyContent | null;
 
-  constructor(head: AnswerHead, content: BodyContent | null) {
+  constructor(head: ResponseHead, content: BodyContent | null) {
     this.head = head;
     this.content = content;
   }
 }
 
 /** The class Response (Fetch Standard 5.5), and the function with which `fetch` makes one. */
-export function createResponseClass(classes: ResponseClasses, { Body, fill, contentOf }: BodyClass) {
+export function createResponseClass(classes: ResponseClasses, { Body, fill, contentOf }: BodyClassKit) {
   class Response extends Body {
-    readonly #head: AnswerHead;
+    readonly #head: ResponseHead;
 
     constructor(body: unknown = null, init: unknown = {}) {
       super();
@@ -55,7 +55,12 @@ export function createResponseClass(classes: ResponseClasses, { Body, fill, cont
     }
 
     static error(): Response {
-      const head: AnswerHead = { ...headOf({}), type: 'error', status: 0, headers: fixHeaders(new Headers()) };
+      const head: ResponseHead = {
+        ...headOf({}),
+        type: 'error',
+        status: 0,
+        headers: makeHeadersImmutable(new Headers()),
+      };
       return new Response(new FinishedHead(head, null));
     }
 
@@ -63,7 +68,7 @@ export function createResponseClass(classes: ResponseClasses, { Body, fill, cont
       const { href } = urlOf(url);
       const code = Number(status);
       if (!REDIRECTS.includes(code)) throw new RangeError(`${String(status)} is no status of a redirect`);
-      const headers = fixHeaders(new Headers({ location: href }));
+      const headers = makeHeadersImmutable(new Headers({ location: href }));
       return new Response(new FinishedHead({ ...headOf({}), status: code, headers }, null));
     }
 
@@ -76,7 +81,7 @@ export function createResponseClass(classes: ResponseClasses, { Body, fill, cont
       return new Response(new FinishedHead(head, extractBody(classes, text).content));
     }
 
-    get type(): AnswerHead['type'] {
+    get type(): ResponseHead['type'] {
       return this.#head.type;
     }
 
@@ -110,7 +115,7 @@ export function createResponseClass(classes: ResponseClasses, { Body, fill, cont
     }
   }
 
-  conform(Response);
+  conformToWebIdl(Response);
   function urlOf(given: unknown): { href: string } {
     try {
       return new classes.URL(given);
@@ -119,14 +124,14 @@ export function createResponseClass(classes: ResponseClasses, { Body, fill, cont
     }
   }
 
-  const answer = (head: AnswerHead, content: BodyContent | null): Response =>
+  const answer = (head: ResponseHead, content: BodyContent | null): Response =>
     new Response(new FinishedHead(head, content));
   return { Response, answer };
 }
 
-export type ResponseClass = ReturnType<typeof createResponseClass>;
+export type ResponseClassKit = ReturnType<typeof createResponseClass>;
 
-function headOf(init: unknown): AnswerHead {
+function headOf(init: unknown): ResponseHead {
   if (init !== null && init !== undefined && typeof init !== 'object' && typeof init !== 'function') {
     throw new TypeError('The options are not an object');
   }

@@ -1,7 +1,7 @@
-import type { Arithmetic } from '../../node/crypto/arithmetic.ts';
+import type { ProcessCrypto } from '../../node/crypto/arithmetic.ts';
 import type { CryptoQuestion, KeyKind } from '../../node/crypto/crypto-question.ts';
 import { copyOfBytes } from '../encoding/bytes.ts';
-import { conform } from '../web-idl.ts';
+import { conformToWebIdl } from '../web-idl.ts';
 
 export type KeyType = 'secret' | KeyKind;
 
@@ -16,7 +16,7 @@ export interface KeyAlgorithm {
 }
 
 /** What a key is made of. */
-export interface KeyParts {
+export interface CryptoKeyParts {
   readonly type: KeyType;
   readonly extractable: boolean;
   readonly algorithm: KeyAlgorithm;
@@ -28,7 +28,7 @@ export interface KeyParts {
 /** Only code that has this symbol makes keys. */
 const permit = Symbol('permit');
 
-const PARTS = new WeakMap<object, KeyParts>();
+const PARTS = new WeakMap<object, CryptoKeyParts>();
 
 /** A key of Web Cryptography 13. Its usages are fixed, and only an extractable key shows its material. */
 export class CryptoKey {
@@ -37,7 +37,7 @@ export class CryptoKey {
   readonly #algorithm: KeyAlgorithm;
   readonly #usages: readonly string[];
 
-  constructor(given?: symbol, parts?: KeyParts) {
+  constructor(given?: symbol, parts?: CryptoKeyParts) {
     if (given !== permit || parts === undefined) throw new TypeError('Illegal constructor');
     this.#type = parts.type;
     this.#extractable = parts.extractable;
@@ -64,14 +64,14 @@ export class CryptoKey {
   }
 }
 
-conform(CryptoKey);
+conformToWebIdl(CryptoKey);
 
-export function makeKey(parts: KeyParts): CryptoKey {
+export function makeKey(parts: CryptoKeyParts): CryptoKey {
   return new CryptoKey(permit, parts);
 }
 
 /** The parts of a key; undefined for any other value. */
-export function partsOf(key: unknown): KeyParts | undefined {
+export function cryptoKeyParts(key: unknown): CryptoKeyParts | undefined {
   return typeof key === 'object' && key !== null ? PARTS.get(key) : undefined;
 }
 
@@ -84,10 +84,10 @@ function copyOf({ hash, publicExponent, ...rest }: KeyAlgorithm): KeyAlgorithm {
 }
 
 /** What the algorithms work with. */
-export interface Tools {
+export interface SubtleTools {
   readonly fail: Fail;
   readonly parameters: Parameters;
-  readonly arithmetic: Arithmetic;
+  readonly arithmetic: ProcessCrypto;
   random(bytes: number): Bytes;
 }
 
@@ -97,7 +97,7 @@ export interface KeyPair {
 }
 
 /** The properties that a caller wants for a new key. */
-export interface KeyRequest {
+export interface CryptoKeyRequest {
   readonly extractable: boolean;
   readonly usages: readonly string[];
 }
@@ -105,24 +105,24 @@ export interface KeyRequest {
 export type KeyFormat = 'raw' | 'spki' | 'pkcs8' | 'jwk';
 
 /** One algorithm of Web Cryptography. Operations that it lacks are absent. */
-export interface Algorithm {
+export interface SubtleAlgorithm {
   readonly name: string;
-  encrypt?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
-  decrypt?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
-  sign?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
-  verify?(given: Dictionary, key: KeyParts, signature: Bytes, data: Bytes): boolean;
-  wrapKey?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
-  unwrapKey?(given: Dictionary, key: KeyParts, data: Bytes): Bytes;
-  deriveBits?(given: Dictionary, key: KeyParts, bits: number | null): Bytes | Promise<Bytes>;
-  generateKey?(given: Dictionary, request: KeyRequest): CryptoKey | KeyPair | Promise<KeyPair>;
-  importKey?(format: KeyFormat, data: Bytes | Dictionary, given: Dictionary, request: KeyRequest): CryptoKey;
-  exportKey?(format: KeyFormat, key: KeyParts): Bytes | Dictionary;
+  encrypt?(given: Dictionary, key: CryptoKeyParts, data: Bytes): Bytes;
+  decrypt?(given: Dictionary, key: CryptoKeyParts, data: Bytes): Bytes;
+  sign?(given: Dictionary, key: CryptoKeyParts, data: Bytes): Bytes;
+  verify?(given: Dictionary, key: CryptoKeyParts, signature: Bytes, data: Bytes): boolean;
+  wrapKey?(given: Dictionary, key: CryptoKeyParts, data: Bytes): Bytes;
+  unwrapKey?(given: Dictionary, key: CryptoKeyParts, data: Bytes): Bytes;
+  deriveBits?(given: Dictionary, key: CryptoKeyParts, bits: number | null): Bytes | Promise<Bytes>;
+  generateKey?(given: Dictionary, request: CryptoKeyRequest): CryptoKey | KeyPair | Promise<KeyPair>;
+  importKey?(format: KeyFormat, data: Bytes | Dictionary, given: Dictionary, request: CryptoKeyRequest): CryptoKey;
+  exportKey?(format: KeyFormat, key: CryptoKeyParts): Bytes | Dictionary;
   /** The length in bits of a derived key of this algorithm; null if any length will do. */
   lengthOf?(given: Dictionary): number | null;
 }
 
 /** Runs `make`. Every failure becomes an error of the given name. */
-export function failing<T>(fail: Fail, name: ErrorName, make: () => T): T {
+export function withErrorName<T>(fail: Fail, name: ErrorName, make: () => T): T {
   try {
     return make();
   } catch {
@@ -131,22 +131,25 @@ export function failing<T>(fail: Fail, name: ErrorName, make: () => T): T {
 }
 
 /** Bytes that the process computes. Every failure becomes an OperationError. */
-export function computed({ arithmetic, fail }: Pick<Tools, 'arithmetic' | 'fail'>, question: CryptoQuestion): Bytes {
-  return failing(fail, 'OperationError', () => arithmetic.bytes(question));
+export function computeBytes(
+  { arithmetic, fail }: Pick<SubtleTools, 'arithmetic' | 'fail'>,
+  question: CryptoQuestion,
+): Bytes {
+  return withErrorName(fail, 'OperationError', () => arithmetic.bytes(question));
 }
 
 /** The requested usages, each once and in the order of the specification. */
-export function checkedUsages(fail: Fail, { usages }: KeyRequest, allowed: readonly string[]): readonly string[] {
+export function checkedUsages(fail: Fail, { usages }: CryptoKeyRequest, allowed: readonly string[]): readonly string[] {
   if (usages.some((usage) => !allowed.includes(usage))) {
     throw fail('SyntaxError', 'The key cannot be used so');
   }
-  return USAGES.filter((usage) => usages.includes(usage));
+  return KEY_USAGES.filter((usage) => usages.includes(usage));
 }
 
-export const USAGES = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
+export const KEY_USAGES = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
 
 /** @throws InvalidAccessError where a key is of another type */
-export function mustBe(fail: Fail, { type }: KeyParts, request: KeyType): void {
+export function assertKeyType(fail: Fail, { type }: CryptoKeyParts, request: KeyType): void {
   if (type !== request) throw fail('InvalidAccessError', `The key is not ${request}`);
 }
 
@@ -166,9 +169,9 @@ type ErrorName =
 export type Fail = (name: ErrorName, message: string) => Error;
 
 /** Each hash with its block, in bits. */
-export const HASHES = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 } as const;
+export const HASH_BLOCK_BITS = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 } as const;
 
-export type HashName = keyof typeof HASHES;
+export type HashName = keyof typeof HASH_BLOCK_BITS;
 
 const MAX_LONG = 2 ** 32 - 1;
 
@@ -199,7 +202,7 @@ export function createParameters(fail: Fail) {
     const { name } = options;
     if (name === undefined) throw new TypeError('The algorithm has no name');
     // Defines the name and does not assign it: the copy of a frozen algorithm would refuse the assignment.
-    const own = { value: text(name), writable: true, enumerable: true, configurable: true };
+    const own = { value: toDomString(name), writable: true, enumerable: true, configurable: true };
     return Object.create(options, { name: own }) as Dictionary & { name: string };
   }
 
@@ -212,15 +215,15 @@ export function createParameters(fail: Fail) {
     whole: (given: Dictionary, name: string, most?: number) => whole(present(given, name), name, most),
     optionalWhole: (given: Dictionary, name: string, most?: number) =>
       given[name] === undefined ? undefined : whole(given[name], name, most),
-    text: (given: Dictionary, name: string) => text(present(given, name)),
-    key(given: Dictionary, name: string): KeyParts {
-      const parts = partsOf(present(given, name));
+    text: (given: Dictionary, name: string) => toDomString(present(given, name)),
+    key(given: Dictionary, name: string): CryptoKeyParts {
+      const parts = cryptoKeyParts(present(given, name));
       if (parts === undefined) throw new TypeError(`${name} is no CryptoKey`);
       return parts;
     },
     hash(given: Dictionary, name = 'hash'): HashName {
       const hash = named(present(given, name)).name;
-      const known = (Object.keys(HASHES) as HashName[]).find((one) => one === hash.toUpperCase());
+      const known = (Object.keys(HASH_BLOCK_BITS) as HashName[]).find((one) => one === hash.toUpperCase());
       if (known === undefined) throw fail('NotSupportedError', `The hash ${hash} is not available here`);
       return known;
     },
@@ -229,7 +232,7 @@ export function createParameters(fail: Fail) {
 
 type Parameters = ReturnType<typeof createParameters>;
 
-export function text(value: unknown): string {
+export function toDomString(value: unknown): string {
   if (typeof value === 'symbol') throw new TypeError('A symbol is no text');
   return String(value);
 }

@@ -3,24 +3,24 @@ import { base64Of, bytesFromBase64 } from '../encoding/bytes.ts';
 import {
   type Bytes,
   type CryptoKey,
+  type CryptoKeyParts,
+  type CryptoKeyRequest,
   checkedUsages,
   type Dictionary,
   type Fail,
-  failing,
   type KeyAlgorithm,
   type KeyFormat,
   type KeyPair,
-  type KeyParts,
-  type KeyRequest,
   makeKey,
-  type Tools,
+  type SubtleTools,
+  withErrorName,
 } from './algorithm.ts';
 
 /** Checks that a JSON Web Key is of the requested type and allows the requested use (RFC 7517 4). */
 export function checkJwk(
   fail: Fail,
   jwk: Dictionary,
-  { extractable, usages }: KeyRequest,
+  { extractable, usages }: CryptoKeyRequest,
   { kty, use }: { kty: string; use: 'sig' | 'enc' },
 ): void {
   if (jwk['kty'] !== kty) throw fail('DataError', `The key's kty is not ${kty}`);
@@ -44,14 +44,14 @@ export function checkAlg(fail: Fail, jwk: Dictionary, alg: string | undefined): 
 }
 
 /** A JSON Web Key: its material, and the fields that every such key has. */
-export function jwkOf({ usages, extractable }: KeyParts, material: Dictionary, alg?: string): Dictionary {
+export function jwkOf({ usages, extractable }: CryptoKeyParts, material: Dictionary, alg?: string): Dictionary {
   return { ...material, key_ops: [...usages], ext: extractable, ...(alg === undefined ? {} : { alg }) };
 }
 
 const URL_SAFE = /^[\w-]*$/;
 
 /** The bytes of a secret key that was given as `raw` or `jwk`. */
-export function secretIn({ fail }: Tools, format: KeyFormat, data: Bytes | Dictionary): Bytes {
+export function secretIn({ fail }: SubtleTools, format: KeyFormat, data: Bytes | Dictionary): Bytes {
   if (format === 'raw') return data as Bytes;
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not read as ${format}`);
   const { k } = data as Dictionary;
@@ -69,9 +69,9 @@ export interface SecretKind {
 
 /** Imports a secret key from any form. */
 export function importSecret(
-  tools: Tools,
+  tools: SubtleTools,
   kind: SecretKind,
-  { format, data, request }: { format: KeyFormat; data: Bytes | Dictionary; request: KeyRequest },
+  { format, data, request }: { format: KeyFormat; data: Bytes | Dictionary; request: CryptoKeyRequest },
   algorithmFor: (bytes: Bytes) => KeyAlgorithm,
 ) {
   const { fail } = tools;
@@ -86,9 +86,9 @@ export function importSecret(
 
 /** Makes a new secret key of `algorithm.length` bits. */
 export function generateSecret(
-  { fail, random }: Tools,
+  { fail, random }: SubtleTools,
   kind: SecretKind,
-  request: KeyRequest,
+  request: CryptoKeyRequest,
   algorithm: KeyAlgorithm & { length: number },
 ) {
   const usages = checkedUsages(fail, request, kind.usages);
@@ -99,7 +99,12 @@ export function generateSecret(
 }
 
 /** Exports a secret key as its bytes or as a JSON Web Key. */
-export function exportSecret({ fail }: Tools, kind: SecretKind, format: KeyFormat, key: KeyParts): Bytes | Dictionary {
+export function exportSecret(
+  { fail }: SubtleTools,
+  kind: SecretKind,
+  format: KeyFormat,
+  key: CryptoKeyParts,
+): Bytes | Dictionary {
   if (format === 'raw') return bytesFromBase64(key.material);
   if (format !== 'jwk') throw fail('NotSupportedError', `Such keys are not written as ${format}`);
   const k = key.material.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -113,7 +118,7 @@ export function cutBits(bytes: Bytes, bits: number): void {
 }
 
 /** The differences among the algorithms whose keys come in pairs. */
-export interface PairKind {
+export interface KeyPairKind {
   readonly kty: 'EC' | 'OKP' | 'RSA';
   readonly use: 'sig' | 'enc';
   readonly usages: { readonly public: readonly string[]; readonly private: readonly string[] };
@@ -124,16 +129,16 @@ export interface PairKind {
   alg(algorithm: KeyAlgorithm): string | undefined;
   /** Reads a key that is given by its bytes alone, if the algorithm has such a form. */
   readRaw?(bytes: Bytes): ReadKey;
-  writeRaw?(key: KeyParts): Bytes;
+  writeRaw?(key: CryptoKeyParts): Bytes;
 }
 
 const PRIVATE_FIELDS = ['d'];
 
 /** Imports a public or private key from any form. */
 export function importOfPair(
-  tools: Tools,
-  kind: PairKind,
-  { format, data, request }: { format: KeyFormat; data: Bytes | Dictionary; request: KeyRequest },
+  tools: SubtleTools,
+  kind: KeyPairKind,
+  { format, data, request }: { format: KeyFormat; data: Bytes | Dictionary; request: CryptoKeyRequest },
 ): CryptoKey {
   const { fail } = tools;
   const isPrivate = format === 'pkcs8' || (format === 'jwk' && PRIVATE_FIELDS.some((name) => hasField(data, name)));
@@ -146,7 +151,7 @@ export function importOfPair(
     checkJwk(fail, data as Dictionary, request, kind);
     kind.checkJwk(data as Dictionary);
   }
-  const read = failing(fail, 'DataError', () => {
+  const read = withErrorName(fail, 'DataError', () => {
     if (format === 'raw') return kind.readRaw?.(data as Bytes);
     const bytes = format === 'jwk' ? jwkBytes(data as Dictionary) : (data as Bytes);
     const form = format === 'jwk' ? { format } : { format: 'der', type: format };
@@ -181,10 +186,10 @@ function hasField(jwk: Bytes | Dictionary, name: string): boolean {
 
 /** Exports a public or private key in any form. */
 export function exportOfPair(
-  { arithmetic, fail }: Tools,
-  kind: PairKind,
+  { arithmetic, fail }: SubtleTools,
+  kind: KeyPairKind,
   format: KeyFormat,
-  key: KeyParts,
+  key: CryptoKeyParts,
 ): Bytes | Dictionary {
   const as = key.type === 'private' ? 'private' : 'public';
   switch (format) {
@@ -206,12 +211,12 @@ export function exportOfPair(
 }
 
 /** Makes both keys of a new pair from the process's answer. */
-export function pairOf(
-  { fail }: Tools,
-  kind: PairKind,
+export function makeKeyPair(
+  { fail }: SubtleTools,
+  kind: KeyPairKind,
   text: string,
   algorithm: KeyAlgorithm,
-  request: KeyRequest,
+  request: CryptoKeyRequest,
 ): KeyPair {
   const [its, mine] = JSON.parse(text) as [ReadKey, ReadKey];
   const { extractable, usages } = request;
@@ -228,6 +233,6 @@ export function pairOf(
 }
 
 /** @throws SyntaxError when neither key of the pair can have a requested usage */
-export function checkPairUsages({ fail }: Tools, { usages }: PairKind, request: KeyRequest): void {
+export function checkPairUsages({ fail }: SubtleTools, { usages }: KeyPairKind, request: CryptoKeyRequest): void {
   checkedUsages(fail, request, [...usages.public, ...usages.private]);
 }

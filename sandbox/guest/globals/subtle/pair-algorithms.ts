@@ -1,18 +1,18 @@
 import type { ReadKey } from '../../node/crypto/crypto-question.ts';
 import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
 import {
-  type Algorithm,
+  assertKeyType,
   type Bytes,
-  computed,
+  type CryptoKeyParts,
+  computeBytes,
   type Dictionary,
-  failing,
   type HashName,
   type KeyAlgorithm,
-  type KeyParts,
-  mustBe,
-  type Tools,
+  type SubtleAlgorithm,
+  type SubtleTools,
+  withErrorName,
 } from './algorithm.ts';
-import { checkPairUsages, cutBits, exportOfPair, importOfPair, type PairKind, pairOf } from './keys.ts';
+import { checkPairUsages, cutBits, exportOfPair, importOfPair, type KeyPairKind, makeKeyPair } from './keys.ts';
 
 /** NIST's curves, as OpenSSL names them. */
 const NIST: Readonly<Record<string, string>> = {
@@ -36,7 +36,7 @@ const SPKI_HEADS: Readonly<Record<string, string>> = {
 };
 
 /** ECDSA, ECDH, Ed25519 and X25519 (Web Cryptography 23 to 26). */
-export function createCurves(tools: Tools): readonly Algorithm[] {
+export function createCurves(tools: SubtleTools): readonly SubtleAlgorithm[] {
   const { fail, parameters } = tools;
 
   function curveIn(given: Dictionary): string {
@@ -45,8 +45,8 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
     return curve;
   }
 
-  function nist(name: 'ECDSA' | 'ECDH'): Algorithm {
-    const kindOf = (curve: string): PairKind => ({
+  function nist(name: 'ECDSA' | 'ECDH'): SubtleAlgorithm {
+    const kindOf = (curve: string): KeyPairKind => ({
       kty: 'EC',
       use: name === 'ECDSA' ? 'sig' : 'enc',
       usages: name === 'ECDSA' ? SIGNING : DERIVING,
@@ -78,7 +78,7 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
         const kind = kindOf(curve);
         checkPairUsages(tools, kind, request);
         const text = tools.arithmetic.text({ op: 'key-pair', kind: 'ec', curve: NIST[curve] ?? '' });
-        return pairOf(tools, kind, text, { name, namedCurve: curve }, request);
+        return makeKeyPair(tools, kind, text, { name, namedCurve: curve }, request);
       },
       importKey: (format, data, given, request) =>
         importOfPair(tools, kindOf(curveIn(given)), { format, data, request }),
@@ -86,9 +86,9 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
     };
   }
 
-  function edwards(name: 'Ed25519' | 'X25519'): Algorithm {
+  function edwards(name: 'Ed25519' | 'X25519'): SubtleAlgorithm {
     const head = bytesFromBase64(SPKI_HEADS[name] ?? '');
-    const kind: PairKind = {
+    const kind: KeyPairKind = {
       kty: 'OKP',
       use: name === 'Ed25519' ? 'sig' : 'enc',
       usages: name === 'Ed25519' ? SIGNING : DERIVING,
@@ -113,21 +113,21 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
       generateKey(_given, request) {
         checkPairUsages(tools, kind, request);
         const text = tools.arithmetic.text({ op: 'key-pair', kind: name.toLowerCase() });
-        return pairOf(tools, kind, text, { name }, request);
+        return makeKeyPair(tools, kind, text, { name }, request);
       },
       importKey: (format, data, _given, request) => importOfPair(tools, kind, { format, data, request }),
       exportKey: (format, key) => exportOfPair(tools, kind, format, key),
     };
   }
 
-  function deriveBits(given: Dictionary, key: KeyParts, bits: number | null): Bytes {
-    mustBe(fail, key, 'private');
+  function deriveBits(given: Dictionary, key: CryptoKeyParts, bits: number | null): Bytes {
+    assertKeyType(fail, key, 'private');
     const peer = parameters.key(given, 'public');
-    mustBe(fail, peer, 'public');
+    assertKeyType(fail, peer, 'public');
     if (peer.algorithm.name !== key.algorithm.name || peer.algorithm.namedCurve !== key.algorithm.namedCurve) {
       throw fail('InvalidAccessError', 'The two keys are not of one kind');
     }
-    const secret = computed(tools, { op: 'agree', key: key.material, peer: peer.material });
+    const secret = computeBytes(tools, { op: 'agree', key: key.material, peer: peer.material });
     if (bits === null) return secret;
     if (bits > secret.length * 8) throw fail('OperationError', `The secret has fewer than ${bits} bits`);
     const cut = secret.slice(0, Math.ceil(bits / 8));
@@ -145,21 +145,21 @@ export function createCurves(tools: Tools): readonly Algorithm[] {
 
 /** Makes `sign` and `verify`. `optionsOf` gives the algorithm's options beside the key. */
 function signing(
-  tools: Tools,
+  tools: SubtleTools,
   optionsOf: (
     given: Dictionary,
-    key: KeyParts,
+    key: CryptoKeyParts,
   ) => { hash?: string; encoding?: string; padding?: number; salt?: number },
-): Pick<Algorithm, 'sign' | 'verify'> {
+): Pick<SubtleAlgorithm, 'sign' | 'verify'> {
   const { fail, arithmetic } = tools;
   return {
     sign(given, key, data) {
-      mustBe(fail, key, 'private');
+      assertKeyType(fail, key, 'private');
       const options = optionsOf(given, key);
-      return computed(tools, { op: 'sign', key: key.material, data: base64Of(data), ...forNode(options) });
+      return computeBytes(tools, { op: 'sign', key: key.material, data: base64Of(data), ...forNode(options) });
     },
     verify(given, key, signature, data) {
-      mustBe(fail, key, 'public');
+      assertKeyType(fail, key, 'public');
       const options = optionsOf(given, key);
       const question = {
         op: 'verify',
@@ -167,7 +167,11 @@ function signing(
         data: base64Of(data),
         signature: base64Of(signature),
       } as const;
-      return failing(fail, 'OperationError', () => arithmetic.bytes({ ...question, ...forNode(options) })[0] === 1);
+      return withErrorName(
+        fail,
+        'OperationError',
+        () => arithmetic.bytes({ ...question, ...forNode(options) })[0] === 1,
+      );
     },
   };
 }
@@ -199,11 +203,11 @@ const ALGS: Readonly<Record<string, (hash: string) => string>> = {
 };
 
 /** RSASSA-PKCS1-v1_5, RSA-PSS and RSA-OAEP (Web Cryptography 20 to 22). */
-export function createRsa(tools: Tools): readonly Algorithm[] {
+export function createRsa(tools: SubtleTools): readonly SubtleAlgorithm[] {
   const { fail, parameters, arithmetic } = tools;
 
-  function keysOf(name: string, usages: PairKind['usages']): Algorithm {
-    const kindOf = (hash: string): PairKind => {
+  function keysOf(name: string, usages: KeyPairKind['usages']): SubtleAlgorithm {
+    const kindOf = (hash: string): KeyPairKind => {
       const alg = ALGS[name]?.(hash.slice('SHA-'.length));
       return {
         kty: 'RSA',
@@ -234,7 +238,7 @@ export function createRsa(tools: Tools): readonly Algorithm[] {
         } catch (error) {
           throw fail('OperationError', error instanceof Error ? error.message : 'It failed');
         }
-        return pairOf(tools, kind, text, algorithm, request);
+        return makeKeyPair(tools, kind, text, algorithm, request);
       },
       importKey: (format, data, given, request) =>
         importOfPair(tools, kindOf(parameters.hash(given)), { format, data, request }),
@@ -248,14 +252,14 @@ export function createRsa(tools: Tools): readonly Algorithm[] {
     return { name, modulusLength: Number(details['modulusLength']), publicExponent, hash: { name: hash } };
   }
 
-  const seal = (use: 'publicEncrypt' | 'privateDecrypt') => (given: Dictionary, key: KeyParts, data: Bytes) => {
-    mustBe(fail, key, use === 'publicEncrypt' ? 'public' : 'private');
+  const seal = (use: 'publicEncrypt' | 'privateDecrypt') => (given: Dictionary, key: CryptoKeyParts, data: Bytes) => {
+    assertKeyType(fail, key, use === 'publicEncrypt' ? 'public' : 'private');
     const label = base64Of(parameters.optionalBytes(given, 'label') ?? NONE);
     const hash = (key.algorithm.hash?.name ?? '').replace('-', '').toLowerCase();
     const question = { op: 'oaep', use, key: key.material, hash, data: base64Of(data) } as const;
-    return computed(tools, label === '' ? question : { ...question, label });
+    return computeBytes(tools, label === '' ? question : { ...question, label });
   };
-  const hashOf = ({ algorithm }: KeyParts) => ({ hash: algorithm.hash?.name ?? '' });
+  const hashOf = ({ algorithm }: CryptoKeyParts) => ({ hash: algorithm.hash?.name ?? '' });
 
   return [
     {

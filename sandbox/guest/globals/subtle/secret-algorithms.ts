@@ -1,15 +1,15 @@
 import { base64Of, concatBytes } from '../encoding/bytes.ts';
 import {
-  type Algorithm,
   type Bytes,
+  type CryptoKeyParts,
   checkedUsages,
-  computed,
+  computeBytes,
   type Dictionary,
-  HASHES,
+  HASH_BLOCK_BITS,
   type HashName,
-  type KeyParts,
   makeKey,
-  type Tools,
+  type SubtleAlgorithm,
+  type SubtleTools,
 } from './algorithm.ts';
 import { cutBits, exportSecret, generateSecret, importSecret, type SecretKind } from './keys.ts';
 
@@ -36,22 +36,22 @@ interface Settings {
 }
 
 /** AES in its four modes (Web Cryptography 27 to 30). */
-export function createAes(tools: Tools): readonly Algorithm[] {
+export function createAes(tools: SubtleTools): readonly SubtleAlgorithm[] {
   const { fail, parameters } = tools;
 
-  function run(op: Op, mode: string, { algorithm, material }: KeyParts, data: Bytes, settings: Settings): Bytes {
+  function run(op: Op, mode: string, { algorithm, material }: CryptoKeyParts, data: Bytes, settings: Settings): Bytes {
     const cipher = `aes-${algorithm.length ?? 0}-${mode}`;
     const { iv, aad = '', tag = 0 } = settings;
-    return computed(tools, { op, cipher, key: material, iv, aad, tag, data: base64Of(data) });
+    return computeBytes(tools, { op, cipher, key: material, iv, aad, tag, data: base64Of(data) });
   }
 
-  const cbc = (op: Op) => (given: Dictionary, key: KeyParts, data: Bytes) => {
+  const cbc = (op: Op) => (given: Dictionary, key: CryptoKeyParts, data: Bytes) => {
     const iv = parameters.bytes(given, 'iv');
     if (iv.length !== BLOCK) throw fail('OperationError', 'The vector has no 16 bytes');
     return run(op, 'cbc', key, data, { iv: base64Of(iv) });
   };
 
-  const gcm = (op: Op) => (given: Dictionary, key: KeyParts, data: Bytes) => {
+  const gcm = (op: Op) => (given: Dictionary, key: CryptoKeyParts, data: Bytes) => {
     const iv = base64Of(parameters.bytes(given, 'iv'));
     const aad = base64Of(parameters.optionalBytes(given, 'additionalData') ?? NONE);
     const bits = parameters.optionalWhole(given, 'tagLength', 255) ?? 128;
@@ -59,7 +59,7 @@ export function createAes(tools: Tools): readonly Algorithm[] {
     return run(op, 'gcm', key, data, { iv, aad, tag: bits / 8 });
   };
 
-  const ctr = (given: Dictionary, key: KeyParts, data: Bytes) => {
+  const ctr = (given: Dictionary, key: CryptoKeyParts, data: Bytes) => {
     const counter = parameters.bytes(given, 'counter');
     const bits = parameters.whole(given, 'length', 255);
     if (counter.length !== BLOCK) throw fail('OperationError', 'The counter has no 16 bytes');
@@ -76,10 +76,10 @@ export function createAes(tools: Tools): readonly Algorithm[] {
     return concatBytes([whole(data.slice(0, cut), counter), whole(data.slice(cut), again)]);
   };
 
-  const wrap = (op: Op) => (_given: Dictionary, key: KeyParts, data: Bytes) =>
+  const wrap = (op: Op) => (_given: Dictionary, key: CryptoKeyParts, data: Bytes) =>
     run(op, 'wrap', key, data, { iv: WRAP_IV });
 
-  function keysOf(name: string, usages: readonly string[]): Algorithm {
+  function keysOf(name: string, usages: readonly string[]): SubtleAlgorithm {
     const kind: SecretKind = {
       use: 'enc',
       usages,
@@ -129,19 +129,19 @@ const KIND: SecretKind = {
 const MAX_BITS = 65_536;
 
 /** HMAC (Web Cryptography 31). */
-export function createHmac(tools: Tools): Algorithm {
+export function createHmac(tools: SubtleTools): SubtleAlgorithm {
   const { fail, parameters } = tools;
 
-  function code({ algorithm, material }: KeyParts, data: Bytes): Bytes {
+  function code({ algorithm, material }: CryptoKeyParts, data: Bytes): Bytes {
     const hash = algorithm.hash?.name ?? '';
-    return computed(tools, { op: 'hmac', hash, key: material, data: base64Of(data) });
+    return computeBytes(tools, { op: 'hmac', hash, key: material, data: base64Of(data) });
   }
 
   function lengthOf(given: Dictionary, hash: HashName): number {
     const bits = parameters.optionalWhole(given, 'length');
     if (bits === 0) throw fail('OperationError', 'The key would have no bits');
     if (bits !== undefined && bits > MAX_BITS) throw fail('OperationError', `More than ${MAX_BITS} bits`);
-    return bits ?? HASHES[hash];
+    return bits ?? HASH_BLOCK_BITS[hash];
   }
 
   return {
@@ -171,7 +171,7 @@ export function createHmac(tools: Tools): Algorithm {
       const hash = parameters.hash(given);
       const bits = parameters.optionalWhole(given, 'length');
       if (bits === 0) throw new TypeError('The key would have no bits');
-      return bits ?? HASHES[hash];
+      return bits ?? HASH_BLOCK_BITS[hash];
     },
   };
 }
@@ -187,10 +187,10 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
 const MAX_BYTES = 65_536;
 
 /** HKDF and PBKDF2 (Web Cryptography 32 and 33). */
-export function createDerivations(tools: Tools): readonly Algorithm[] {
+export function createDerivations(tools: SubtleTools): readonly SubtleAlgorithm[] {
   const { fail, parameters, arithmetic } = tools;
 
-  function keysOf(name: string): Algorithm {
+  function keysOf(name: string): SubtleAlgorithm {
     return {
       name,
       lengthOf: () => null,
@@ -223,7 +223,7 @@ export function createDerivations(tools: Tools): readonly Algorithm[] {
         const { hash, salt } = salted(given);
         const length = bytesFor(bits);
         if (length === 0) return new Uint8Array(0);
-        return computed(tools, { op: 'hkdf', hash: hash.replace('-', ''), key: material, salt, info, length });
+        return computeBytes(tools, { op: 'hkdf', hash: hash.replace('-', ''), key: material, salt, info, length });
       },
     },
     {

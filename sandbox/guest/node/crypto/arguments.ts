@@ -1,4 +1,4 @@
-import { checkFunction, wrongType } from '../node-error.ts';
+import { checkFunction, invalidArgType } from '../node-error.ts';
 
 const DATA = 'of type string or an instance of Buffer, TypedArray, or DataView';
 const ANY_DATA = 'of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView';
@@ -9,7 +9,7 @@ export function bytesOf(data: unknown, encoding: unknown, name: string, expected
     return Buffer.from(data, encoding === 'buffer' ? 'utf8' : (encoding as 'utf8' | undefined));
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  throw wrongType(name, expected, data);
+  throw invalidArgType(name, expected, data);
 }
 
 /** Like {@link bytesOf}, for functions whose errors also name the ArrayBuffer. */

@@ -7,7 +7,7 @@ const KINDS = { Error, TypeError, RangeError };
 const NEVER_SAID = 'The process did not do this';
 
 /** Asks the process to compute bytes or text. Throws a refusal as Node would throw it. */
-export interface Arithmetic {
+export interface ProcessCrypto {
   bytes(question: CryptoQuestion): Uint8Array<ArrayBuffer>;
   text(question: CryptoQuestion): string;
   /** Bytes that are computed beside the guest. */
@@ -16,10 +16,10 @@ export interface Arithmetic {
 }
 
 /** Reads the process's answers. */
-export function createArithmetic({
+export function createProcessCrypto({
   compute,
   computeLater,
-}: Pick<RuntimeServices, 'compute' | 'computeLater'>): Arithmetic {
+}: Pick<RuntimeServices, 'compute' | 'computeLater'>): ProcessCrypto {
   const bytesIn = (answer: string) => bytesFromBase64(bodyOf(answer));
   return {
     bytes: (question) => bytesIn(compute(question)),

@@ -2,9 +2,9 @@ import { base64Of, concatBytes } from '../../globals/encoding/bytes.ts';
 import { checkString, nodeError } from '../node-error.ts';
 import { StringDecoder } from '../string-decoder.ts';
 import { anyBytesOf, bytesOf } from './arguments.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ProcessCrypto } from './arithmetic.ts';
 import type { CipherStep } from './crypto-question.ts';
-import type { Keys } from './keys.ts';
+import type { NodeKeys } from './keys.ts';
 
 /** Most bytes that go to the process in one step. */
 const AT_ONCE = 65_536;
@@ -19,7 +19,7 @@ interface CipherOptions {
 }
 
 /** `createCipheriv` and `createDecipheriv`. The process runs the cipher itself. */
-export function createCiphers(arithmetic: Arithmetic, { secret }: Keys) {
+export function createCiphers(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
   class Steps {
     readonly #id: number;
     readonly #atOnce: number;

@@ -1,9 +1,9 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkInteger, checkString, nodeError } from '../node-error.ts';
 import { anyBytesOf, bytesOf, callBack } from './arguments.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ProcessCrypto } from './arithmetic.ts';
 import type { SlowQuestion } from './crypto-question.ts';
-import type { Keys } from './keys.ts';
+import type { NodeKeys } from './keys.ts';
 
 const MAX_INT = 2 ** 31 - 1;
 /** The types that Node names for `info`, which have another order there. */
@@ -22,7 +22,7 @@ interface ScryptOptions {
 }
 
 /** Makes keys from passwords and other secrets. Functions with a callback run beside the guest. */
-export function createDerivations(arithmetic: Arithmetic, { secret }: Keys) {
+export function createDerivations(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
   const now = (question: SlowQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
   const later = async (question: SlowQuestion) => Buffer.from((await arithmetic.bytesLater(question)).buffer);
 

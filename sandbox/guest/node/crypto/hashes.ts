@@ -1,7 +1,7 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkInteger, checkString, nodeError } from '../node-error.ts';
 import { bufferOrText, bytesOf } from './arguments.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ProcessCrypto } from './arithmetic.ts';
 
 /** Hashes that are there for certain, as OpenSSL names them. */
 const HASHES = [
@@ -20,7 +20,7 @@ function hashNamed(given: string): string | undefined {
 }
 
 /** `createHash`, `createHmac` and `hash` of Node's module `crypto`. The process does the arithmetic. */
-export function createHashing(arithmetic: Arithmetic, secretOf: (key: unknown) => string) {
+export function createHashing(arithmetic: ProcessCrypto, secretOf: (key: unknown) => string) {
   /** Keeps data that comes in pieces until its digest is asked for. */
   class Pieces {
     protected pieces: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 import { base64Of, bytesFromBase64 } from '../../globals/encoding/bytes.ts';
-import { checkString, nodeError, wrongType, wrongValue } from '../node-error.ts';
+import { checkString, invalidArgType, invalidArgValue, nodeError } from '../node-error.ts';
 import { anyBytesOf, bytesOf } from './arguments.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ProcessCrypto } from './arithmetic.ts';
 import type { KeyKind, ReadKey } from './crypto-question.ts';
 
 type KeyType = 'secret' | KeyKind;
@@ -36,7 +36,7 @@ const PRIVATE_TYPES: readonly unknown[] = ['pkcs8', 'sec1'];
  * The class `KeyObject`, and the functions that read keys. A key's bytes are in the guest, and go to the process with
  * each question.
  */
-export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
+export function createNodeKeys(arithmetic: ProcessCrypto, web: () => WebKeys) {
   const permit = Symbol('permit');
   let isKeyObject: (value: unknown) => value is KeyObject;
   /** The material of a key of one of these types. */
@@ -48,9 +48,9 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
     readonly #material: string;
 
     constructor(type: unknown, material?: unknown, given?: symbol) {
-      if (type !== 'secret' && type !== 'public' && type !== 'private') throw wrongValue('type', type);
+      if (type !== 'secret' && type !== 'public' && type !== 'private') throw invalidArgValue('type', type);
       // Node takes a handle here, which plugins never have.
-      if (given !== permit) throw wrongType('handle', 'of type object', material);
+      if (given !== permit) throw invalidArgType('handle', 'of type object', material);
       this.#type = type;
       this.#material = material as string;
     }
@@ -69,7 +69,7 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
     }
 
     equals(other: unknown): boolean {
-      if (!isKeyObject(other)) throw wrongType('otherKeyObject', 'an instance of KeyObject', other);
+      if (!isKeyObject(other)) throw invalidArgType('otherKeyObject', 'an instance of KeyObject', other);
       return this.#type === other.#type && this.#material === other.#material;
     }
 
@@ -91,7 +91,7 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
       const bytes = Buffer.from(materialOf(this, 'secret'), 'base64');
       if (options.format === undefined || options.format === 'buffer') return bytes;
       if (options.format !== 'jwk') {
-        throw wrongValue('options.format', options.format, "must be one of: undefined, 'buffer', 'jwk'");
+        throw invalidArgValue('options.format', options.format, "must be one of: undefined, 'buffer', 'jwk'");
       }
       return { kty: 'oct', k: bytes.toString('base64url') };
     }
@@ -120,14 +120,14 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
     }
 
     protected written(options: KeyEncoding, types: readonly string[]): Buffer | string | object {
-      if (typeof options !== 'object' || options === null) throw wrongType('options', 'of type object', options);
+      if (typeof options !== 'object' || options === null) throw invalidArgType('options', 'of type object', options);
       const { format, type, cipher, passphrase } = options;
       if ((cipher ?? passphrase ?? undefined) !== undefined) throw locked();
       const as = this.type as KeyKind;
       const key = materialOf(this, as);
       if (format === 'jwk') return JSON.parse(arithmetic.text({ op: 'write-key', as, key, format })) as object;
-      if (format !== 'pem' && format !== 'der') throw wrongValue('options.format', format);
-      if (!types.includes(type as string)) throw wrongValue('options.type', type);
+      if (format !== 'pem' && format !== 'der') throw invalidArgValue('options.format', format);
+      if (!types.includes(type as string)) throw invalidArgValue('options.type', type);
       const bytes = Buffer.from(arithmetic.bytes({ op: 'write-key', as, key, format, type: type as string }).buffer);
       return format === 'pem' ? bytes.toString() : bytes;
     }
@@ -192,7 +192,7 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
     },
     createPrivateKey(key: unknown) {
       const isNone = key === undefined || key === null || typeof key === 'number';
-      if (isNone || isKeyObject(key)) throw wrongType('key', PRIVATE, key);
+      if (isNone || isKeyObject(key)) throw invalidArgType('key', PRIVATE, key);
       return new PrivateKeyObject('private', privateDer(key), permit);
     },
     createPublicKey(key: unknown) {
@@ -202,7 +202,7 @@ export function createKeys(arithmetic: Arithmetic, web: () => WebKeys) {
   };
 }
 
-export type Keys = ReturnType<typeof createKeys>;
+export type NodeKeys = ReturnType<typeof createNodeKeys>;
 
 /** Whether a caller gave a key as an object with options, and not as data. */
 export function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -214,13 +214,13 @@ function keyData(given: unknown): KeyData {
   const { key, format = 'pem', type, passphrase, encoding } = given;
   if (passphrase !== undefined) throw locked();
   if (format === 'jwk') {
-    if (typeof key !== 'object' || key === null) throw wrongType('key.key', 'of type object', key);
+    if (typeof key !== 'object' || key === null) throw invalidArgType('key.key', 'of type object', key);
     return { format, data: Buffer.from(JSON.stringify(key)) };
   }
-  if (format !== 'pem' && format !== 'der') throw wrongValue('key.format', format);
+  if (format !== 'pem' && format !== 'der') throw invalidArgValue('key.format', format);
   const data = bytesFor(key, encoding, 'key.key');
   if (format === 'pem') return { format, data };
-  if (typeof type !== 'string') throw wrongValue('key.type', type);
+  if (typeof type !== 'string') throw invalidArgValue('key.type', type);
   return { format, type, data };
 }
 
@@ -232,7 +232,7 @@ function isPrivate({ format, type, data }: KeyData): boolean {
 
 function bytesFor(given: unknown, encoding: unknown, name: string): Uint8Array {
   const isData = typeof given === 'string' || ArrayBuffer.isView(given) || given instanceof ArrayBuffer;
-  if (!isData) throw wrongType(name, KEY, given);
+  if (!isData) throw invalidArgType(name, KEY, given);
   return anyBytesOf(given, encoding, name);
 }
 

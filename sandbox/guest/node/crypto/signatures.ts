@@ -1,12 +1,12 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
-import { checkString, nodeError, wrongValue } from '../node-error.ts';
+import { checkString, invalidArgValue, nodeError } from '../node-error.ts';
 import { anyBytesOf, bufferOrText, bytesOf, nowOrLater } from './arguments.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ProcessCrypto } from './arithmetic.ts';
 import type { SignatureQuestion } from './crypto-question.ts';
-import { isOptions, type Keys } from './keys.ts';
+import { isOptions, type NodeKeys } from './keys.ts';
 
 /** `sign`, `verify` and their forms for data that comes in pieces. */
-export function createSignatures(arithmetic: Arithmetic, { privateDer, publicDer }: Keys) {
+export function createSignatures(arithmetic: ProcessCrypto, { privateDer, publicDer }: NodeKeys) {
   function signed(hash: string | undefined, data: Uint8Array, key: unknown): Buffer {
     const question = { op: 'sign', data: base64Of(data), key: privateDer(key), ...optionsOf(key) } as const;
     return Buffer.from(arithmetic.bytes(withHash(question, hash)).buffer);
@@ -112,15 +112,16 @@ function optionsOf(key: unknown): Partial<SignatureQuestion> {
   const { padding, saltLength, dsaEncoding, context } = key;
   const options: Partial<SignatureQuestion> = {};
   if (padding !== undefined) {
-    if (!Number.isInteger(padding)) throw wrongValue('options.padding', padding);
+    if (!Number.isInteger(padding)) throw invalidArgValue('options.padding', padding);
     options.padding = padding as number;
   }
   if (saltLength !== undefined) {
-    if (!Number.isInteger(saltLength)) throw wrongValue('options.saltLength', saltLength);
+    if (!Number.isInteger(saltLength)) throw invalidArgValue('options.saltLength', saltLength);
     options.salt = saltLength as number;
   }
   if (dsaEncoding !== undefined) {
-    if (dsaEncoding !== 'der' && dsaEncoding !== 'ieee-p1363') throw wrongValue('options.dsaEncoding', dsaEncoding);
+    if (dsaEncoding !== 'der' && dsaEncoding !== 'ieee-p1363')
+      throw invalidArgValue('options.dsaEncoding', dsaEncoding);
     options.encoding = dsaEncoding;
   }
   if (context !== undefined) options.context = base64Of(anyBytesOf(context, 'utf8', 'options.context'));

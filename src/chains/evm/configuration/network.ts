@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
-import { explorerUrls } from '../../chain.ts';
+import { explorerUrlsSchema } from '../../chain.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
@@ -68,7 +68,7 @@ const settingsSchema = z.strictObject({
     .array(z.string())
     .optional()
     .describe('Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool'),
-  explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  explorer_urls: explorerUrlsSchema.optional().describe('URLs of block explorers; shown in the API, no effect'),
   private_rpc_urls: z
     .array(
       z.union([
@@ -94,7 +94,7 @@ export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
 );
 
 /** A network's settings as the adapter works with them. */
-export interface EvmSettings {
+export interface EvmNetworkSettings {
   /** As declared; null when it has to be asked for. */
   declaredChainId: bigint | null;
   /** Blocks on top of a transaction's own that make it final, once the chain id is known. */
@@ -124,7 +124,7 @@ export interface EvmSettings {
 const DEVELOPMENT_CHAINS = new Set([31_337n, 1_337n]);
 
 /** Takes a network's settings apart. */
-export function readSettings({ settings }: Network): EvmSettings {
+export function readNetworkSettings({ settings }: Network): EvmNetworkSettings {
   const known = settingsSchema.parse(settings);
   const declaredChainId = known.chain_id === undefined ? null : amountOf(known.chain_id);
   const hasTag = (tag: string) => known.tags?.includes(tag) === true;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
-import { type JsonObject, oncePerObject, type WireObject } from '../../../domain/json/json.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
+import { type JsonObject, memoizePerObject, type WireObject } from '../../../domain/json/json.ts';
 import { ADDRESS_PATTERN, isAddress, normalAddress } from '../address.ts';
 
 const address = z
@@ -13,7 +13,7 @@ const address = z
 const MAX_RECEIVERS = 4_096;
 
 /** The policy fields, in the order in which answers show them. */
-const fields = strictForm({
+const fields = strictObjectSchema({
   min_balance: amountSchema(128)
     .nullish()
     .describe('Minimum balance that stays on the account, in wei. Default: 1; 0 switches it off'),
@@ -76,7 +76,7 @@ export interface EvmPolicy {
 const DEFAULT_PRIVATE_BLOCKS = 25;
 
 /** Takes stored policies apart. */
-export const readPolicy = oncePerObject((policies: JsonObject): EvmPolicy => {
+export const readPolicy = memoizePerObject((policies: JsonObject): EvmPolicy => {
   const known = fields.parse(policies);
   return {
     minBalance: amountOf(known.min_balance ?? 1),

@@ -23,7 +23,7 @@ const entrySchema = z
     ({ storage_keys, storageKeys: camelCase }) => storage_keys === undefined || camelCase === undefined,
     'give storage_keys or storageKeys, not both',
   )
-  .transform(({ address, storage_keys, storageKeys: camelCase }): StoredAccess => {
+  .transform(({ address, storage_keys, storageKeys: camelCase }): StoredAccessListEntry => {
     return { address, storage_keys: storage_keys ?? camelCase ?? [] };
   });
 
@@ -35,14 +35,14 @@ const storedAccessSchema = z.strictObject({ address: z.string(), storage_keys: z
 /** An access list as requests store it: addresses and keys with `0x`, in lower case. */
 export const storedAccessListSchema = z.array(storedAccessSchema);
 
-export type StoredAccess = z.output<typeof storedAccessSchema>;
+export type StoredAccessListEntry = z.output<typeof storedAccessSchema>;
 
 /** The list as a signed transaction has it. */
-export function rlpAccessList(list: readonly StoredAccess[]): RlpItem[] {
+export function rlpAccessList(list: readonly StoredAccessListEntry[]): RlpItem[] {
   return list.map(({ address, storage_keys }) => [address, [...storage_keys]]);
 }
 
 /** The list in JSON-RPC's form. */
-export function rpcAccessList(list: readonly StoredAccess[]): JsonObject[] {
+export function rpcAccessList(list: readonly StoredAccessListEntry[]): JsonObject[] {
   return list.map(({ address, storage_keys }) => ({ address, storageKeys: [...storage_keys] }));
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { recoverPublicKey } from '../../../signers/secp256k1.ts';
-import { addressOf, addressSchema } from '../address.ts';
+import { addressOfPublicKey, addressSchema } from '../address.ts';
 import { toQuantity } from '../provider.ts';
 import { integerUpTo } from './integer.ts';
 import { encodeRlp, type RlpItem, rlpInteger } from './rlp.ts';
@@ -80,7 +80,7 @@ export function authorityOf({ chain_id, address, nonce, y_parity, r, s }: Stored
   const digest = hash('keccak-256', Buffer.from(`05${content.slice(2)}`, 'hex'), 'buffer');
   const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}0${y_parity}`, 'hex');
   const publicKey = recoverPublicKey(digest, signature);
-  return publicKey === undefined ? undefined : addressOf(publicKey);
+  return publicKey === undefined ? undefined : addressOfPublicKey(publicKey);
 }
 
 /**

@@ -37,7 +37,7 @@ export const errorAbiSchema = z
       return fault(`expected errors of at most ${MAX_ERRORS_LENGTH} characters`);
     }
     if (errors.length > MAX_ERRORS) return fault(`expected at most ${MAX_ERRORS} errors`);
-    if (!errors.every(isParsable)) {
+    if (!errors.every(isParsableErrorAbi)) {
       return fault(`expected errors of at most ${MAX_ERROR} characters that nest at most ${MAX_NESTING} deep`);
     }
     try {
@@ -48,7 +48,7 @@ export const errorAbiSchema = z
   });
 
 /** Whether an error, as a JSON entry or as a text, can be parsed in no time. */
-export function isParsable(error: unknown): boolean {
+export function isParsableErrorAbi(error: unknown): boolean {
   // In a text, brackets surround the parameters: one level more. In an entry, they are objects in an object: two levels
   // more.
   const most = MAX_NESTING + (typeof error === 'string' ? 1 : 2);

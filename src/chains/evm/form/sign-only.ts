@@ -4,13 +4,13 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
 import { networkNotReached } from '../../../domain/relayer/relayer.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../chain-client.ts';
-import { readForm } from '../../request-form.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
+import { parseRequestForm } from '../../request-form.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { capPrice, priceFields } from '../fees.ts';
 import { chainIdOf } from '../identity.ts';
-import { parseRequest, requestSchema } from '../request.ts';
-import { type EvmFields, readFields, readRequest } from '../schema.ts';
+import { parseSendRequest, sendRequestSchema } from '../request.ts';
+import { type EvmFields, readChainFields, readStoredRequest } from '../schema.ts';
 import { signTransaction } from '../signing.ts';
 
 /**
@@ -28,7 +28,7 @@ const unsentSchema = z.looseObject({
 });
 
 /** The whole form, for the description of the API. Fields without a meaning when there is no network are left out. */
-export const unsentRequestSchema: z.ZodType = requestSchema
+export const signOnlyRequestSchema: z.ZodType = sendRequestSchema
   .omit({ speed: true, valid_until: true, abi: true })
   .extend(unsentSchema.shape);
 
@@ -38,9 +38,9 @@ export const unsentRequestSchema: z.ZodType = requestSchema
  * @param declaredChainId for an account whose chain is not pinned yet
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`; `RELAYER_DISABLED` while the chain is unknown
  */
-export async function signUnsent(
+export async function signOnlyTransaction(
   body: unknown,
-  account: Account,
+  account: RelayerAccount,
   signer: Signer,
   declaredChainId: bigint | null,
 ): Promise<WireObject> {
@@ -50,10 +50,10 @@ export async function signUnsent(
     );
   }
   refuseOtherFamilies(body);
-  const { nonce, ...others } = readForm(unsentSchema, body);
+  const { nonce, ...others } = parseRequestForm(unsentSchema, body);
   const { gas_limit } = others;
-  const { request, validUntil } = parseRequest(others, account, 0);
-  const { price, ...requested } = readRequest(request);
+  const { request, validUntil } = parseSendRequest(others, account, 0);
+  const { price, ...requested } = readStoredRequest(request);
   if (price.kind === 'speed') {
     throw invalidRequest('`speed` needs a network to ask for prices: give gas_price or EIP1559 parameters');
   }
@@ -73,7 +73,7 @@ export async function signUnsent(
   return {
     hash: signed.hash,
     transaction: signed.raw,
-    signature: readFields(signed.fields)?.signature,
+    signature: readChainFields(signed.fields)?.signature,
     chain_id: chainId,
     nonce: amountOf(nonce),
     from: account.address,

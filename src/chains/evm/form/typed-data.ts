@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { TypedDataEncoder, type TypedDataField } from 'ethers/hash';
 import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
-import { readForm } from '../../request-form.ts';
+import { parseRequestForm } from '../../request-form.ts';
 
 const digest = z
   .string()
@@ -76,7 +76,7 @@ function isWhole(body: unknown): body is object {
 }
 
 function givenHashes(body: unknown): [Buffer, Buffer] {
-  const { domain_separator: domain, hash_struct_message: message } = readForm(digestsSchema, body);
+  const { domain_separator: domain, hash_struct_message: message } = parseRequestForm(digestsSchema, body);
   return [
     readHash(domain, 'domain separator', 'domain separator'),
     readHash(message, 'hash struct message', 'hash struct'),
@@ -108,7 +108,7 @@ type Types = Record<string, TypedDataField[]>;
 
 function hashesOf(body: object): [Buffer, Buffer] {
   checkExtent(body);
-  const { domain, types, primaryType, message } = readForm(wholeSchema, body);
+  const { domain, types, primaryType, message } = parseRequestForm(wholeSchema, body);
   const { EIP712Domain: declared, ...others } = types;
   const ofDomain = declared ?? domainFields(domain);
   checkDomainKeys(domain, ofDomain, declared !== undefined);

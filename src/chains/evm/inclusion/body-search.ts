@@ -1,8 +1,8 @@
-import { smallest } from '../../../domain/amount.ts';
+import { smallestAmount } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { blockTime, wholeBlock } from '../provider.ts';
-import { type LostNonce, type NonceUse, useOf } from './nonce-use.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { blockTime, getFullBlock } from '../provider.ts';
+import { type LostNonce, type NonceUse, nonceUseInBlock } from './nonce-use.ts';
 import { undefinedIfRefused } from './receipts.ts';
 
 /** A used nonce, and the earliest time at which an attempt of ours can have used it. */
@@ -11,13 +11,13 @@ export interface SearchedNonce extends LostNonce {
 }
 
 /** Looks for uses of an account's nonces in the content of blocks. This is the last way where states are pruned. */
-export interface BodySearch {
+export interface BlockBodySearch {
   /**
    * Reads some more blocks, none above `last`, and returns the uses that they show. All sought nonces are of one
    * account. Undefined if the node shows none of these blocks.
    */
   readOn<T extends SearchedNonce>(
-    read: ReadOne,
+    read: ReadFromEndpoint,
     nonces: readonly T[],
     last: bigint,
   ): Promise<Map<T, NonceUse> | undefined>;
@@ -43,10 +43,10 @@ const SLACK_MS = 300_000;
  * below its beginning, in stretches that double, because the clock may have been wrong. After the chain's first block
  * it begins anew.
  */
-export function createBodySearch(): BodySearch {
+export function createBlockBodySearch(): BlockBodySearch {
   const places = new Map<string, Place>();
 
-  async function placeFor(read: ReadOne, nonces: readonly SearchedNonce[], last: bigint): Promise<Place> {
+  async function placeFor(read: ReadFromEndpoint, nonces: readonly SearchedNonce[], last: bigint): Promise<Place> {
     const account = nonces[0]?.account ?? '';
     const names = nonces.map(({ sequence }) => sequence).join();
     const known = places.get(account);
@@ -72,16 +72,16 @@ export function createBodySearch(): BodySearch {
     async readOn(read, nonces, last) {
       const place = await placeFor(read, nonces, last);
       const found = new Map<(typeof nonces)[number], NonceUse>();
-      const end = smallest(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
+      const end = smallestAmount(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
       let shown = 0;
       while (place.next <= end && found.size < nonces.length) {
-        const numbers = upTo(place.next, smallest(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
-        const blocks = await Promise.all(numbers.map((number) => wholeBlock(read, number).catch(undefinedIfRefused)));
+        const numbers = upTo(place.next, smallestAmount(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
+        const blocks = await Promise.all(numbers.map((number) => getFullBlock(read, number).catch(undefinedIfRefused)));
         for (const [index, block] of blocks.entries()) {
           if (block == null) continue;
           shown += 1;
           for (const one of nonces) {
-            const use = useOf(block, numbers[index] ?? 0n, one);
+            const use = nonceUseInBlock(block, numbers[index] ?? 0n, one);
             if (use !== undefined) found.set(one, use);
           }
         }
@@ -94,7 +94,7 @@ export function createBodySearch(): BodySearch {
 }
 
 /** The first block that was made at `since` or later. Blocks that the node does not show count as older. */
-async function firstBlockSince(read: ReadOne, since: Timestamp, last: bigint): Promise<bigint> {
+async function firstBlockSince(read: ReadFromEndpoint, since: Timestamp, last: bigint): Promise<bigint> {
   let low = 0n;
   let high = last;
   while (low < high) {

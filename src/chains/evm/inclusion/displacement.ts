@@ -1,9 +1,9 @@
-import { inTime } from '../../../domain/in-time.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
-import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
-import { blockNumber, blockReceipts, type Receipt, receiptOf, transactionCount, wholeBlock } from '../provider.ts';
-import type { BodySearch, SearchedNonce } from './body-search.ts';
-import { countsOn, type NonceUse, nonceUse, useOf } from './nonce-use.ts';
+import { withTimeout } from '../../../domain/in-time.ts';
+import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, type EndpointOpinion, proofByOpinions } from '../../quorum.ts';
+import { blockNumber, blockReceipts, getFullBlock, getReceipt, type Receipt, transactionCount } from '../provider.ts';
+import type { BlockBodySearch, SearchedNonce } from './body-search.ts';
+import { findNonceUse, type NonceUse, nonceUseInBlock, transactionCountsOn } from './nonce-use.ts';
 import { isReceiptOf, mapLimited, nullIfUnreadable, undefinedIfRefused } from './receipts.ts';
 
 /** A transaction whose nonce is used, though the node shows no receipt of it. */
@@ -12,7 +12,7 @@ export interface LostTransaction extends SearchedNonce {
 }
 
 /** What became of a lost transaction. */
-export type Finding =
+export type NonceFinding =
   /** The transaction is in a block after all. */
   | { kind: 'receipt'; receipt: Receipt }
   /** Something else used its nonce, so that none of its attempts can be in a block any more. */
@@ -23,13 +23,13 @@ export type Finding =
   | { kind: 'open' };
 
 /** What the search works with. */
-export interface TraceContext {
+export interface NonceTraceContext {
   rpc: RpcClient;
-  read: ReadOne;
+  read: ReadFromEndpoint;
   confirmations: bigint;
   /** The highest block that is final on the node of `read`. */
   finalBlock: bigint;
-  search: BodySearch;
+  search: BlockBodySearch;
 }
 
 /** How long a lane's look is held up by transactions that no endpoint can tell about. */
@@ -42,22 +42,22 @@ const OTHERS = { withinMs: 2_000 };
  * receipts, states and transactions, and answer null or an error. Only the content of a block at final depth is proof.
  * If there are several endpoints, a second one must show the same. Never throws for what endpoints do.
  */
-export async function trace<T extends LostTransaction>(
-  tracing: TraceContext,
+export async function traceNonceUses<T extends LostTransaction>(
+  tracing: NonceTraceContext,
   lost: readonly T[],
-): Promise<Map<T, Finding>> {
-  const findings = new Map<T, Finding>(
+): Promise<Map<T, NonceFinding>> {
+  const findings = new Map<T, NonceFinding>(
     lost.map((one) => [one, unproved(one, 'No endpoint has shown in time which transaction used it.')]),
   );
   if (lost.length === 0) return findings;
-  await inTime(PATIENCE_MS, follow(tracing, lost, findings));
+  await withTimeout(PATIENCE_MS, follow(tracing, lost, findings));
   return new Map(findings);
 }
 
 async function follow<T extends LostTransaction>(
-  tracing: TraceContext,
+  tracing: NonceTraceContext,
   lost: readonly T[],
-  findings: Map<T, Finding>,
+  findings: Map<T, NonceFinding>,
 ): Promise<void> {
   const { rpc, read, finalBlock, search } = tracing;
   const uses = await usesOn(read, lost, finalBlock);
@@ -91,11 +91,11 @@ function unprovedReason(hasBlocks: boolean): string {
 
 const ADVICE = 'Add an endpoint that keeps its history.';
 
-function unproved({ sequence }: LostTransaction, reason: string): Finding {
+function unproved({ sequence }: LostTransaction, reason: string): NonceFinding {
   return { kind: 'unproved', reason: `Nonce ${sequence} is used. ${reason}` };
 }
 
-function orUnproved(one: LostTransaction): (error: unknown) => Finding {
+function orUnproved(one: LostTransaction): (error: unknown) => NonceFinding {
   return (error) => {
     if (error instanceof RpcError)
       return unproved(one, 'An endpoint that was asked for that transaction has not answered.');
@@ -106,14 +106,14 @@ function orUnproved(one: LostTransaction): (error: unknown) => Finding {
 type Uses<T> = Map<T, NonceUse | 'unused'>;
 
 async function usesOn<T extends LostTransaction>(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   lost: readonly T[],
   finalBlock: bigint,
 ): Promise<Uses<T>> {
-  const countAt = countsOn(read);
+  const countAt = transactionCountsOn(read);
   const uses: Uses<T> = new Map();
   await mapLimited(lost, async (one) => {
-    const use = await nonceUse(read, one, finalBlock, countAt).catch(noAnswer);
+    const use = await findNonceUse(read, one, finalBlock, countAt).catch(noAnswer);
     if (use !== undefined) uses.set(one, use);
   });
   return uses;
@@ -124,7 +124,11 @@ function noAnswer(error: unknown): undefined {
   return undefined;
 }
 
-async function judge(tracing: TraceContext, one: LostTransaction, use: NonceUse | 'unused'): Promise<Finding> {
+async function judge(
+  tracing: NonceTraceContext,
+  one: LostTransaction,
+  use: NonceUse | 'unused',
+): Promise<NonceFinding> {
   if (use === 'unused') return { kind: 'open' };
   if (use.isOurs) {
     const receipt = await receiptIn(tracing, one, use);
@@ -144,13 +148,13 @@ async function judge(tracing: TraceContext, one: LostTransaction, use: NonceUse 
 
 /** Looks in the block's list of receipts first: a node that has the list may not find a receipt by its hash. */
 async function receiptIn(
-  { rpc, read }: TraceContext,
+  { rpc, read }: NonceTraceContext,
   one: LostTransaction,
   { block, hash }: NonceUse,
 ): Promise<Receipt | undefined> {
-  const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
+  const receiptOn = async (node: ReadFromEndpoint): Promise<Receipt | undefined> => {
     const [listed] = (await blockReceipts(node, block, new Set([hash ?? ''])).catch(undefinedIfRefused)) ?? [];
-    const receipt = listed ?? (await receiptOf(node, hash ?? '').catch(nullIfUnreadable));
+    const receipt = listed ?? (await getReceipt(node, hash ?? '').catch(nullIfUnreadable));
     return isReceiptOf(one, receipt) ? receipt : undefined;
   };
   const here = await receiptOn(read);
@@ -159,25 +163,30 @@ async function receiptIn(
 }
 
 async function proofAmongAll(
-  { rpc, confirmations }: TraceContext,
+  { rpc, confirmations }: NonceTraceContext,
   one: LostTransaction,
   use: NonceUse,
-): Promise<ReturnType<typeof proofOf>> {
+): Promise<ReturnType<typeof proofByOpinions>> {
   if (rpc.endpointCount < 2) return 'shown';
   const asked = rpc.onAll((read) => opinionOn(read, one, use, confirmations));
-  return proofOf(await answersInTime(asked, OTHERS));
+  return proofByOpinions(await answersInTime(asked, OTHERS));
 }
 
-async function opinionOn(read: ReadOne, one: LostTransaction, use: NonceUse, confirmations: bigint): Promise<Opinion> {
-  const block = await wholeBlock(read, use.block).catch(undefinedIfRefused);
+async function opinionOn(
+  read: ReadFromEndpoint,
+  one: LostTransaction,
+  use: NonceUse,
+  confirmations: bigint,
+): Promise<EndpointOpinion> {
+  const block = await getFullBlock(read, use.block).catch(undefinedIfRefused);
   if (block == null) return 'none';
   // The node has another block of that height. Near its tip, it may still change to ours.
   if (block.hash !== use.blockHash) return (await blockNumber(read)) >= use.block + confirmations ? 'other' : 'none';
   if ((await transactionCount(read, one.account, 'latest')) <= one.sequence) return 'other';
   for (const hash of one.hashes) {
-    if (isReceiptOf(one, await receiptOf(read, hash).catch(undefinedIfRefused))) return 'other';
+    if (isReceiptOf(one, await getReceipt(read, hash).catch(undefinedIfRefused))) return 'other';
   }
-  return (useOf(block, use.block, one)?.hash ?? null) === use.hash ? 'same' : 'other';
+  return (nonceUseInBlock(block, use.block, one)?.hash ?? null) === use.hash ? 'same' : 'other';
 }
 
 function byAccount<T extends LostTransaction>(lost: readonly T[]): T[][] {

@@ -1,13 +1,13 @@
-import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { authorityOf } from '../form/authorization.ts';
 import {
   type BlockAuthorization,
-  blockOf,
+  type FullBlock,
+  getFullBlock,
+  getInclusionBlock,
+  getReceipt,
   hasCode,
-  receiptOf,
   transactionCount,
-  type WholeBlock,
-  wholeBlock,
 } from '../provider.ts';
 import { undefinedIfRefused } from './receipts.ts';
 
@@ -31,10 +31,10 @@ export interface NonceUse {
 }
 
 /** The account's transaction count by the state after a block. */
-export type CountAt = (account: string, block: bigint) => Promise<bigint>;
+export type TransactionCountAt = (account: string, block: bigint) => Promise<bigint>;
 
 /** One node's counts, each asked for once. Searches for several nonces of one account ask for the same counts. */
-export function countsOn(read: ReadOne): CountAt {
+export function transactionCountsOn(read: ReadFromEndpoint): TransactionCountAt {
   const known = new Map<string, Promise<bigint>>();
   return (account, block) => {
     const key = `${account} ${block}`;
@@ -49,20 +49,21 @@ export function countsOn(read: ReadOne): CountAt {
  * tell. A node without the receipt may still find the transaction, or have the states that lead to the block. Only the
  * block's own content proves a use, so missing data on a pruned node proves nothing.
  */
-export async function nonceUse(
-  read: ReadOne,
+export async function findNonceUse(
+  read: ReadFromEndpoint,
   lost: LostNonce,
   last: bigint,
-  countAt: CountAt = countsOn(read),
+  countAt: TransactionCountAt = transactionCountsOn(read),
 ): Promise<NonceUse | 'unused' | undefined> {
   const count = await countAt(lost.account, last).catch(undefinedIfRefused);
   if (count !== undefined && count <= lost.sequence) return 'unused';
   return (await useByHash(read, lost, last)) ?? (await useByState(read, lost, last, countAt));
 }
 
-async function useByHash(read: ReadOne, lost: LostNonce, last: bigint): Promise<NonceUse | undefined> {
+async function useByHash(read: ReadFromEndpoint, lost: LostNonce, last: bigint): Promise<NonceUse | undefined> {
   for (const hash of lost.hashes) {
-    const number = (await blockOf(read, hash).catch(undefinedIfRefused)) ?? (await blockOfReceipt(read, hash));
+    const number =
+      (await getInclusionBlock(read, hash).catch(undefinedIfRefused)) ?? (await blockOfReceipt(read, hash));
     if (number === undefined || number > last) continue;
     const use = await useIn(read, number, lost);
     if (use !== undefined) return use;
@@ -71,22 +72,22 @@ async function useByHash(read: ReadOne, lost: LostNonce, last: bigint): Promise<
 }
 
 /** Several nodes may stand behind one address, so a receipt may turn up that was not there a moment ago. */
-async function blockOfReceipt(read: ReadOne, hash: string): Promise<bigint | undefined> {
-  return (await receiptOf(read, hash).catch(undefinedIfRefused))?.blockNumber;
+async function blockOfReceipt(read: ReadFromEndpoint, hash: string): Promise<bigint | undefined> {
+  return (await getReceipt(read, hash).catch(undefinedIfRefused))?.blockNumber;
 }
 
 /** Finds the block in which the account's count passed the nonce. The nonce was used there. */
 async function useByState(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   lost: LostNonce,
   last: bigint,
-  countAt: CountAt,
+  countAt: TransactionCountAt,
 ): Promise<NonceUse | undefined> {
   const passed = await firstBlockWhere(async (block) => (await countAt(lost.account, block)) > lost.sequence, last);
   if (passed === undefined) return undefined;
-  const block = await wholeBlock(read, passed.block).catch(undefinedIfRefused);
+  const block = await getFullBlock(read, passed.block).catch(undefinedIfRefused);
   if (block == null) return undefined;
-  const use = useOf(block, passed.block, lost);
+  const use = nonceUseInBlock(block, passed.block, lost);
   // Only an account with code can raise its own nonce without a transaction, for instance when it makes a contract.
   if (use !== undefined || !passed.hasBefore) return use;
   const isByCode = await hasCode(read, lost.account, passed.block).catch(undefinedIfRefused);
@@ -96,14 +97,14 @@ async function useByState(
 }
 
 /** The use of a nonce in one block of a node; undefined where the block shows none, or the node does not show it. */
-async function useIn(read: ReadOne, number: bigint, lost: LostNonce): Promise<NonceUse | undefined> {
-  const block = await wholeBlock(read, number).catch(undefinedIfRefused);
-  return block == null ? undefined : useOf(block, number, lost);
+async function useIn(read: ReadFromEndpoint, number: bigint, lost: LostNonce): Promise<NonceUse | undefined> {
+  const block = await getFullBlock(read, number).catch(undefinedIfRefused);
+  return block == null ? undefined : nonceUseInBlock(block, number, lost);
 }
 
 /** The use of a nonce in a block. */
-export function useOf(
-  { hash: blockHash, transactions }: WholeBlock,
+export function nonceUseInBlock(
+  { hash: blockHash, transactions }: FullBlock,
   block: bigint,
   { account, sequence, hashes }: LostNonce,
 ): NonceUse | undefined {

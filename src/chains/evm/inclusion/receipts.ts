@@ -1,7 +1,7 @@
-import { isNodeError, type ReadOne, RpcError } from '../../../egress/rpc/rpc-client.ts';
-import { isDenial } from '../../../egress/rpc/rpc-verdict.ts';
-import { dialect } from '../dialect.ts';
-import { blockReceipts, type Receipt, receiptOf } from '../provider.ts';
+import { isNodeError, type ReadFromEndpoint, RpcError } from '../../../egress/rpc/rpc-client.ts';
+import { isRpcDenial } from '../../../egress/rpc/rpc-verdict.ts';
+import { rpcDialect } from '../dialect.ts';
+import { blockReceipts, getReceipt, type Receipt } from '../provider.ts';
 
 /** With this many transactions in one block, the block's whole list of receipts is cheaper than one call for each. */
 const WORTH_A_BLOCK = 4;
@@ -22,7 +22,7 @@ export interface ReceiptQuery {
  * @param orNone turns the failure of reading one receipt into none, or throws it
  */
 export async function receiptsOf<T extends ReceiptQuery>(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   queries: readonly T[],
   orNone: (error: unknown) => null = nullIfPruned,
 ): Promise<Map<T, Receipt>> {
@@ -51,7 +51,7 @@ export async function receiptsOf<T extends ReceiptQuery>(
     left.filter((one) => !found.has(one)),
     async (one) => {
       for (const hash of one.hashes) {
-        if (addReceipt(found, one, await receiptOf(read, hash).catch(orNone))) return;
+        if (addReceipt(found, one, await getReceipt(read, hash).catch(orNone))) return;
       }
     },
   );
@@ -63,7 +63,7 @@ export async function receiptsOf<T extends ReceiptQuery>(
  * found.
  */
 async function nextBlock<T extends ReceiptQuery>(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   left: readonly T[],
   found: Map<T, Receipt>,
   readBlocks: ReadonlySet<bigint>,
@@ -74,7 +74,7 @@ async function nextBlock<T extends ReceiptQuery>(
   for (const one of left) {
     if (found.has(one)) continue;
     for (const hash of one.hashes) {
-      const receipt = await receiptOf(read, hash).catch(orNone);
+      const receipt = await getReceipt(read, hash).catch(orNone);
       // A list that lacks a receipt of its own block is not asked for twice.
       if (addReceipt(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
         return receipt.blockNumber;
@@ -103,18 +103,18 @@ export function isReceiptOf(one: ReceiptQuery, receipt: Receipt | null | undefin
 
 /** Treats a pruned receipt as a missing one, so that it does not keep the others from being read. */
 function nullIfPruned(error: unknown): null {
-  if (isDenial(error, dialect)) return null;
+  if (isRpcDenial(error, rpcDialect)) return null;
   throw error;
 }
 
 /** Whether an endpoint answered with something that cannot be read. */
-export function isMalformed(error: unknown): boolean {
+export function isMalformedAnswer(error: unknown): boolean {
   return error instanceof RpcError && error.kind === 'malformed';
 }
 
 /** Treats a receipt that a node refuses, or that cannot be read, as a missing one. */
 export function nullIfUnreadable(error: unknown): null {
-  if (isMalformed(error) || isNodeError(error)) return null;
+  if (isMalformedAnswer(error) || isNodeError(error)) return null;
   throw error;
 }
 

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AbiCoder, ErrorFragment, type ParamType, Result } from 'ethers/abi';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
-import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { normalAddress } from '../address.ts';
-import { isParsable } from '../form/error-abi.ts';
+import { isParsableErrorAbi } from '../form/error-abi.ts';
 import { toQuantity } from '../provider.ts';
-import { type EvmFields, estimateCall, readRequest } from '../schema.ts';
+import { callForEstimate, type EvmFields, readStoredRequest } from '../schema.ts';
 
 /** The reason of a failed transaction whose cause was not asked for, or could not be found. */
 export const REVERTED = 'Transaction reverted on-chain (receipt status: failed)';
@@ -53,12 +53,12 @@ const OUT_OF_GAS: Revert = { reason: `${REVERTED} — out of gas`, data: null };
  * Best effort: failures do not count against the node. Never throws, and takes a few seconds at most.
  */
 export async function revertReason(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   failed: FailedTransaction,
   patienceMs: number = PATIENCE_MS,
 ): Promise<Revert> {
   const patience = new AbortController();
-  const unknown = usedAll(failed.gasUsed, failed.fields) ? OUT_OF_GAS : UNKNOWN;
+  const unknown = usedAllGas(failed.gasUsed, failed.fields) ? OUT_OF_GAS : UNKNOWN;
   const over = sleep(patienceMs, unknown, { signal: patience.signal, ref: false });
   try {
     return (await Promise.race([findReason(read, failed), over])) ?? unknown;
@@ -71,12 +71,12 @@ export async function revertReason(
 }
 
 /** Whether a transaction used all its gas, as one does that runs out of gas. */
-export function usedAll(gasUsed: bigint | null, fields: EvmFields | undefined): boolean {
+export function usedAllGas(gasUsed: bigint | null, fields: EvmFields | undefined): boolean {
   return gasUsed === BigInt(fields?.gas_limit ?? 0);
 }
 
 /** Undefined where neither way tells more than the receipt. */
-async function findReason(read: ReadOne, failed: FailedTransaction): Promise<Revert | undefined> {
+async function findReason(read: ReadFromEndpoint, failed: FailedTransaction): Promise<Revert | undefined> {
   const trace = await traceOf(read, failed.hash).catch(() => undefined);
   const data = trace === undefined ? await calledAgain(read, failed) : trace.output;
   if (data !== null) return { reason: reasonOf(data, failed.request), data: data.slice(0, MAX_DATA) };
@@ -91,7 +91,7 @@ interface Trace {
   error: string;
 }
 
-function traceOf(read: ReadOne, hash: string): Promise<Trace | undefined> {
+function traceOf(read: ReadFromEndpoint, hash: string): Promise<Trace | undefined> {
   const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
   const toTrace = (answer: Json): Trace | undefined => {
     if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
@@ -103,9 +103,12 @@ function traceOf(read: ReadOne, hash: string): Promise<Trace | undefined> {
   return read('debug_traceTransaction', [hash, options], toTrace, { bestEffort: true });
 }
 
-async function calledAgain(read: ReadOne, { request, fields, block }: FailedTransaction): Promise<string | null> {
+async function calledAgain(
+  read: ReadFromEndpoint,
+  { request, fields, block }: FailedTransaction,
+): Promise<string | null> {
   if (fields === undefined) return null;
-  const call = { ...estimateCall(readRequest(request), normalAddress(fields.from)), ...limitsOf(fields) };
+  const call = { ...callForEstimate(readStoredRequest(request), normalAddress(fields.from)), ...limitsOf(fields) };
   try {
     await read('eth_call', [call, toQuantity(block)], (answer) => answer, { bestEffort: true });
     return null;
@@ -138,12 +141,12 @@ function dataIn(value: Json | undefined, depth = 0): string | null {
 
 function reasonOf(data: string, request: JsonObject): string {
   const shown = data.length > MAX_DATA ? `${data.slice(0, MAX_DATA)}...(truncated)` : data;
-  const decoded = decodedError(data, request['abi']);
+  const decoded = decodeRevertData(data, request['abi']);
   return `Transaction reverted on-chain (revert_data: ${shown})${decoded === undefined ? '' : ` — ${decoded}`}`;
 }
 
 /** What the data say: `Error("…")`, `Panic(0x11: …)`, or an error of the given ABI with its arguments. */
-export function decodedError(data: string, abi?: Json): string | undefined {
+export function decodeRevertData(data: string, abi?: Json): string | undefined {
   if (data.length > 2 * MAX_DECODED_BYTES) return undefined;
   try {
     const text = standardError(data) ?? customError(data, abi);
@@ -203,7 +206,7 @@ function customError(data: string, abi: Json | undefined): string | undefined {
  * accepted.
  */
 function errorOf(fragment: Json): ErrorFragment | undefined {
-  if (!isParsable(fragment)) return undefined;
+  if (!isParsableErrorAbi(fragment)) return undefined;
   try {
     return ErrorFragment.from(fragment);
   } catch {

@@ -1,15 +1,15 @@
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import { answersInTime, isCorroborated, type Opinion } from '../../quorum.ts';
-import { blockNumber, type Receipt, type ShownBlock, shownBlock } from '../provider.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, type EndpointOpinion, isCorroborated } from '../../quorum.ts';
+import { type BlockHashes, blockNumber, getBlock, type Receipt } from '../provider.ts';
 import { type ReceiptQuery, receiptsOf, undefinedIfRefused } from './receipts.ts';
 
 /** One node's receipt of a transaction, at final depth. */
-export interface Claim {
+export interface InclusionClaim {
   account: string;
   receipt: Receipt;
 }
 
-interface ClaimQuery extends Claim, ReceiptQuery {}
+interface ClaimQuery extends InclusionClaim, ReceiptQuery {}
 
 /**
  * Finds which of one node's claims may be called final, by what the other endpoints show. With one endpoint only, it
@@ -18,8 +18,8 @@ interface ClaimQuery extends Claim, ReceiptQuery {}
  */
 export async function corroboratedClaims<K>(
   rpc: RpcClient,
-  read: ReadOne,
-  claims: ReadonlyMap<K, Claim>,
+  read: ReadFromEndpoint,
+  claims: ReadonlyMap<K, InclusionClaim>,
   confirmations: bigint,
 ): Promise<Set<K>> {
   if (claims.size === 0 || rpc.endpointCount < 2) return new Set(claims.keys());
@@ -27,7 +27,7 @@ export async function corroboratedClaims<K>(
   const all = [...queries.values()];
   // A slow endpoint does not hold up claims that another endpoint has shown.
   const shown = new Set<ClaimQuery>();
-  const isEnough = (opinions: ReadonlyMap<ClaimQuery, Opinion>) => {
+  const isEnough = (opinions: ReadonlyMap<ClaimQuery, EndpointOpinion>) => {
     for (const claim of all) if (opinions.get(claim) === 'same') shown.add(claim);
     return shown.size === all.length;
   };
@@ -37,22 +37,22 @@ export async function corroboratedClaims<K>(
   return new Set([...queries].filter(([, claim]) => holds(claim)).map(([key]) => key));
 }
 
-function queryOf({ account, receipt }: Claim): ClaimQuery {
+function queryOf({ account, receipt }: InclusionClaim): ClaimQuery {
   return { account, receipt, hashes: [receipt.transactionHash], seenIn: receipt.blockNumber };
 }
 
 async function opinionsOf(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   claims: readonly ClaimQuery[],
   confirmations: bigint,
-): Promise<Map<ClaimQuery, Opinion>> {
+): Promise<Map<ClaimQuery, EndpointOpinion>> {
   const receipts = await receiptsOf(read, claims);
   const isSame = (claim: ClaimQuery) => {
     const shown = receipts.get(claim);
     return shown?.blockHash === claim.receipt.blockHash && shown.succeeded === claim.receipt.succeeded;
   };
-  const opinions = new Map<ClaimQuery, Opinion>();
-  const blocks = new Map<bigint, Promise<ShownBlock | null | undefined>>();
+  const opinions = new Map<ClaimQuery, EndpointOpinion>();
+  const blocks = new Map<bigint, Promise<BlockHashes | null | undefined>>();
   let head: Promise<bigint> | undefined;
   for (const claim of claims) {
     if (isSame(claim)) {
@@ -60,7 +60,7 @@ async function opinionsOf(
       continue;
     }
     const { blockNumber: number } = claim.receipt;
-    const block = blocks.get(number) ?? shownBlock(read, number).catch(undefinedIfRefused);
+    const block = blocks.get(number) ?? getBlock(read, number).catch(undefinedIfRefused);
     blocks.set(number, block);
     head ??= blockNumber(read);
     opinions.set(claim, opinionOf(claim, receipts.get(claim), await block, (await head) >= number + confirmations));
@@ -70,11 +70,11 @@ async function opinionsOf(
 
 /** A block's list of transactions says more than a missing receipt: some nodes can look up a receipt only later. */
 function opinionOf(
-  { receipt }: Claim,
+  { receipt }: InclusionClaim,
   shown: Receipt | undefined,
-  block: ShownBlock | null | undefined,
+  block: BlockHashes | null | undefined,
   isDeep: boolean,
-): Opinion {
+): EndpointOpinion {
   if (block == null) return 'none';
   // The endpoint has another block of that height. Near its tip, it may still change to ours.
   if (block.hash !== receipt.blockHash) return isDeep ? 'other' : 'none';

@@ -1,30 +1,30 @@
-import { amountOf, largest } from '../../../domain/amount.ts';
-import type { AttemptPreparation, NewAttempt } from '../../chain-client.ts';
-import type { EvmSettings } from '../configuration/network.ts';
+import { amountOf, largestAmount } from '../../../domain/amount.ts';
+import type { ReplacementPreparation, ReplacementSpec } from '../../chain-client.ts';
+import type { EvmNetworkSettings } from '../configuration/network.ts';
 import type { EvmPolicy } from '../configuration/policy.ts';
 import {
-  type Caps,
   capPrice,
-  laterPriceOf,
+  type FeeCaps,
+  type GasPrice,
+  gasPriceFor,
+  maxPricePerGas,
   minimumBump,
-  mostPerGas,
-  type Price,
-  priceOf,
-  raiseTo,
-  reaches,
+  raiseToFeeCaps,
+  reachesFeeCaps,
+  replacementMarketPrice,
 } from '../fees.ts';
-import { aboveCap, parked } from '../prepare.ts';
+import { parkedPreparation, priceCapFault } from '../prepare.ts';
 import type { EvmFields, EvmRequest } from '../schema.ts';
-import type { Market } from './market.ts';
+import type { GasMarket } from './market.ts';
 
 /** What the price of one more attempt depends on, beside the market. */
-export interface PricePlan {
-  purpose: NewAttempt['purpose'];
+export interface ReplacementPricePlan {
+  purpose: ReplacementSpec['purpose'];
   request: EvmRequest;
   /** The fields of the latest attempt; undefined when there is none. */
   latest: EvmFields | undefined;
   /** The highest caps of the earlier attempts; undefined when there is nothing to outbid. */
-  highest: Caps | undefined;
+  highest: FeeCaps | undefined;
   /** The most that the first attempt pays for a unit of gas; undefined when there is none. */
   firstFee: bigint | undefined;
   /** Nodes refused the latest attempt for its gas limit. So none of them has it. */
@@ -39,7 +39,7 @@ export interface PricePlan {
 }
 
 /** A price, or why there is none now. */
-export type PriceDecision = { kind: 'price'; price: Price } | Exclude<AttemptPreparation, { kind: 'ready' }>;
+export type PriceDecision = { kind: 'price'; price: GasPrice } | Exclude<ReplacementPreparation, { kind: 'ready' }>;
 
 /**
  * The highest price of bumps and noops where the policy has no cap, as a multiple of the first attempt's price. No
@@ -48,13 +48,18 @@ export type PriceDecision = { kind: 'price'; price: Price } | Exclude<AttemptPre
 const MAX_TIMES_FIRST = 100n;
 const CHEAP = 1_000_000_000n;
 
-function capOf({ policy, firstFee }: PricePlan): bigint | null {
+function capOf({ policy, firstFee }: ReplacementPricePlan): bigint | null {
   if (policy.gasPriceCap !== null || firstFee === undefined) return policy.gasPriceCap;
-  return MAX_TIMES_FIRST * largest(firstFee, CHEAP);
+  return MAX_TIMES_FIRST * largestAmount(firstFee, CHEAP);
 }
 
 /** The price of one more attempt. It exceeds each earlier one by what pools ask for, unless the network has no pool. */
-export function priceFor(plan: PricePlan, market: Market, gasLimit: bigint, settings: EvmSettings): PriceDecision {
+export function replacementPriceFor(
+  plan: ReplacementPricePlan,
+  market: GasMarket,
+  gasLimit: bigint,
+  settings: EvmNetworkSettings,
+): PriceDecision {
   const { request, policy, highest } = plan;
   const { averageBlocktimeMs, lacksMempool } = settings;
   const outbid = highest === undefined ? undefined : minimumBump(highest);
@@ -63,20 +68,20 @@ export function priceFor(plan: PricePlan, market: Market, gasLimit: bigint, sett
       return noopPrice(plan, market, averageBlocktimeMs);
     case 'replace': {
       if (request.price.kind !== 'speed') return decision(request.price);
-      if (market.doubt !== undefined) return parked(market.doubt);
-      const wanted = raised(priceOf(request.price, market, policy, averageBlocktimeMs), outbid);
+      if (market.doubt !== undefined) return parkedPreparation(market.doubt);
+      const wanted = raised(gasPriceFor(request.price, market, policy, averageBlocktimeMs), outbid);
       return decision(capPrice(wanted, policy.gasPriceCap));
     }
     case 'bump': {
-      const tooDear = aboveCap(policy, market) ?? market.doubt;
-      if (tooDear !== undefined) return parked(tooDear);
-      const requested = atLeast(plan, laterPriceOf(request.price, market, policy, averageBlocktimeMs));
+      const tooDear = priceCapFault(policy, market) ?? market.doubt;
+      if (tooDear !== undefined) return parkedPreparation(tooDear);
+      const requested = atLeast(plan, replacementMarketPrice(request.price, market, policy, averageBlocktimeMs));
       const cap = capOf(plan);
       if (plan.isGasRefused === true) return decision(capPrice(raised(requested, highest), cap));
       if (lacksMempool) return poollessPrice(plan, capPrice(raised(requested, highest), cap), gasLimit);
       const price = capPrice(raised(requested, outbid), cap);
-      if (outbid === undefined || reaches(price, outbid)) return decision(price);
-      return parked(policy.gasPriceCap === null ? ceilingReason(outbid) : capReason(policy, outbid));
+      if (outbid === undefined || reachesFeeCaps(price, outbid)) return decision(price);
+      return parkedPreparation(policy.gasPriceCap === null ? ceilingReason(outbid) : capReason(policy, outbid));
     }
   }
 }
@@ -86,49 +91,49 @@ export function priceFor(plan: PricePlan, market: Market, gasLimit: bigint, sett
  * noop pays the least that replaces them. So it exceeds the cap step by step, each step only after the cheaper one was
  * not enough, and up to a ceiling. While the market is in doubt, it also pays that least.
  */
-function noopPrice(plan: PricePlan, market: Market, averageBlocktimeMs: number): PriceDecision {
+function noopPrice(plan: ReplacementPricePlan, market: GasMarket, averageBlocktimeMs: number): PriceDecision {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
-  const requested = capPrice(atLeast(plan, priceOf(request.price, market, policy, averageBlocktimeMs)), cap);
-  if (highest === undefined) return market.doubt === undefined ? decision(requested) : parked(market.doubt);
+  const requested = capPrice(atLeast(plan, gasPriceFor(request.price, market, policy, averageBlocktimeMs)), cap);
+  if (highest === undefined) return market.doubt === undefined ? decision(requested) : parkedPreparation(market.doubt);
   // What no node has needs not be outbid: a noop that is refused again and again must not become dearer each time.
   const outbid = plan.isRefused === true ? highest : minimumBump(highest);
-  const needed = largest(outbid.fee, outbid.tip);
-  if (plan.isRefused !== true && needed > highestOfNoops(plan)) return parked(ceilingReason(outbid));
-  const limit = market.doubt !== undefined ? needed : cap === null ? null : largest(cap, needed);
+  const needed = largestAmount(outbid.fee, outbid.tip);
+  if (plan.isRefused !== true && needed > highestOfNoops(plan)) return parkedPreparation(ceilingReason(outbid));
+  const limit = market.doubt !== undefined ? needed : cap === null ? null : largestAmount(cap, needed);
   // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
-  return decision(capPrice(raiseTo(requested, outbid), limit));
+  return decision(capPrice(raiseToFeeCaps(requested, outbid), limit));
 }
 
 /**
  * The ceiling of noops that outbid each other: the cap, a hundred times the first attempt, or twice the dearest that was
  * asked for. Without it, nodes that turn each noop away could have the whole balance offered as a price.
  */
-function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: PricePlan): bigint {
-  return largest(policy.gasPriceCap ?? 0n, MAX_TIMES_FIRST * largest(firstFee, CHEAP), 2n * highestAsked);
+function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: ReplacementPricePlan): bigint {
+  return largestAmount(policy.gasPriceCap ?? 0n, MAX_TIMES_FIRST * largestAmount(firstFee, CHEAP), 2n * highestAsked);
 }
 
 /**
  * The price on a network without a pool. Nothing has to be outbid there: another attempt is worth it only when the
  * network asks for more by now.
  */
-function poollessPrice({ highest, latest }: PricePlan, price: Price, gasLimit: bigint): PriceDecision {
+function poollessPrice({ highest, latest }: ReplacementPricePlan, price: GasPrice, gasLimit: bigint): PriceDecision {
   if (highest === undefined || latest === undefined) return decision(price);
-  const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
-  if (isBetter && reaches(price, highest)) return decision(price);
-  return parked(`The network's price is not above the ${highest.fee} wei per gas that were offered before`);
+  const isBetter = maxPricePerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
+  if (isBetter && reachesFeeCaps(price, highest)) return decision(price);
+  return parkedPreparation(`The network's price is not above the ${highest.fee} wei per gas that were offered before`);
 }
 
 /** A price raised at once to what nodes named as the least, so that it is not approached step by step. */
-function atLeast({ named }: PricePlan, price: Price): Price {
-  return named === undefined ? price : raiseTo(price, { fee: named, tip: named });
+function atLeast({ named }: ReplacementPricePlan, price: GasPrice): GasPrice {
+  return named === undefined ? price : raiseToFeeCaps(price, { fee: named, tip: named });
 }
 
-function raised(price: Price, outbid: Caps | undefined): Price {
-  return outbid === undefined ? price : raiseTo(price, outbid);
+function raised(price: GasPrice, outbid: FeeCaps | undefined): GasPrice {
+  return outbid === undefined ? price : raiseToFeeCaps(price, outbid);
 }
 
-function decision(price: Price): PriceDecision {
+function decision(price: GasPrice): PriceDecision {
   return { kind: 'price', price };
 }
 
@@ -138,27 +143,27 @@ function decision(price: Price): PriceDecision {
  * attempt in effect.
  */
 export function affordablePrice(
-  { highest, policy }: PricePlan,
-  price: Price,
-  market: Market,
+  { highest, policy }: ReplacementPricePlan,
+  price: GasPrice,
+  market: GasMarket,
   { funds, gasLimit, cost }: { funds: bigint; gasLimit: bigint; cost: bigint },
-): Price {
+): GasPrice {
   if (funds - policy.minBalance >= cost) return price;
-  const extra = cost - mostPerGas(price) * gasLimit;
-  const perGas = (money: bigint) => largest((money - extra) / gasLimit, 0n);
+  const extra = cost - maxPricePerGas(price) * gasLimit;
+  const perGas = (money: bigint) => largestAmount((money - extra) / gasLimit, 0n);
   const outbid = highest === undefined ? { fee: 0n, tip: 0n } : minimumBump(highest);
-  const beating = largest(outbid.fee, outbid.tip);
+  const beating = largestAmount(outbid.fee, outbid.tip);
   const mined = market.block.baseFeePerGas ?? market.gasPrice;
-  const withReserve = capPrice(price, largest(perGas(funds - policy.minBalance), largest(beating, mined)));
-  if (mostPerGas(withReserve) * gasLimit + extra <= funds) return withReserve;
+  const withReserve = capPrice(price, largestAmount(perGas(funds - policy.minBalance), largestAmount(beating, mined)));
+  if (maxPricePerGas(withReserve) * gasLimit + extra <= funds) return withReserve;
   const floor = highest === undefined ? mined : beating;
-  return capPrice(withReserve, largest(perGas(funds), floor));
+  return capPrice(withReserve, largestAmount(perGas(funds), floor));
 }
 
 /** Why a requested price cannot replace the earlier attempts; undefined when it can. */
-export function replacementFault(
-  { request, policy, highest }: Pick<PricePlan, 'request' | 'policy' | 'highest'>,
-  settings: EvmSettings,
+export function replacementPriceFault(
+  { request, policy, highest }: Pick<ReplacementPricePlan, 'request' | 'policy' | 'highest'>,
+  settings: EvmNetworkSettings,
 ): string | undefined {
   const { price } = request;
   const cap = policy.gasPriceCap;
@@ -169,20 +174,20 @@ export function replacementFault(
       ? undefined
       : `Unable to calculate sufficient price bump for speed-based replacement: ${capReason(policy, outbid)}`;
   }
-  if (cap !== null && mostPerGas(price) > cap) {
+  if (cap !== null && maxPricePerGas(price) > cap) {
     const name = price.kind === 'legacy' ? 'Gas price' : 'Max fee per gas';
-    return `${name} ${mostPerGas(price)} exceeds gas price cap ${cap}`;
+    return `${name} ${maxPricePerGas(price)} exceeds gas price cap ${cap}`;
   }
-  if (outbid === undefined || settings.lacksMempool || reaches(price, outbid)) return undefined;
+  if (outbid === undefined || settings.lacksMempool || reachesFeeCaps(price, outbid)) return undefined;
   return 'Gas price increase does not meet minimum bump requirement';
 }
 
-function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: Caps): string {
-  const needed = largest(fee, tip);
+function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: FeeCaps): string {
+  const needed = largestAmount(fee, tip);
   return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
 }
 
-function ceilingReason({ fee, tip }: Caps): string {
-  const needed = largest(fee, tip);
+function ceilingReason({ fee, tip }: FeeCaps): string {
+  const needed = largestAmount(fee, tip);
   return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MAX_TIMES_FIRST} times the first`;
 }

@@ -17,13 +17,13 @@ const ACCESS_KEY = 1_900;
 const AUTHORIZATION = 25_000;
 
 /** The parts of a request that cost gas before its first instruction. */
-export type CostlyParts = Pick<EvmRequest, 'to' | 'data' | 'accessList' | 'authorizationList'>;
+export type IntrinsicGasParts = Pick<EvmRequest, 'to' | 'data' | 'accessList' | 'authorizationList'>;
 
 /**
  * The least gas limit with which a node takes a transaction: what is charged before its first instruction (Yellow Paper
  * appendix G; EIP-2028, 2930, 3860, 7702), or the floor of its data (EIP-7623) where that is more.
  */
-export function leastGas({ to, data, accessList, authorizationList }: CostlyParts): bigint {
+export function intrinsicGas({ to, data, accessList, authorizationList }: IntrinsicGasParts): bigint {
   const bytes = callData(data);
   const tokens = tokensOf(bytes);
   const creation = to === null ? CREATION + INIT_CODE_WORD * Math.ceil(bytes.length / 32) : 0;

@@ -1,14 +1,14 @@
-import { largest } from '../../../domain/amount.ts';
+import { largestAmount } from '../../../domain/amount.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import { type Advice, figureOrNothing } from '../../advice.ts';
-import type { EvmSettings } from '../configuration/network.ts';
-import { type Block, feeRewards, gasPrice, latestBlock, price as priceIn, toQuantity } from '../provider.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { askOptionalFigure, type OptionalFigure } from '../../advice.ts';
+import type { EvmNetworkSettings } from '../configuration/network.ts';
+import { type Block, feeRewards, gasPrice, latestBlock, parseGasPrice as priceIn, toQuantity } from '../provider.ts';
 import { type Speed, speedSchema } from '../schema.ts';
 import { zkEvmGasPrice } from './rollup.ts';
 
 /** What the network charges at the moment, in wei. */
-export interface Market {
+export interface GasMarket {
   block: Block;
   /** What the node would pay in a legacy transaction. */
   gasPrice: bigint;
@@ -22,7 +22,7 @@ export interface Market {
  * Reads the market. Without an argument, the answer may be a recent one. `fresh` asks one node anew and never gives an
  * answer from before the question. `all` does the same with every node.
  */
-export type MarketReading = (freshness?: 'fresh' | 'all') => Promise<Market>;
+export type GasMarketReading = (freshness?: 'fresh' | 'all') => Promise<GasMarket>;
 
 const HISTORY_BLOCKS = 4;
 const GWEI = 1_000_000_000n;
@@ -32,14 +32,14 @@ const PERCENTILES: Readonly<Record<Speed, number>> = { safeLow: 30, average: 50,
 const SPEEDS = speedSchema.options.toSorted((one, other) => PERCENTILES[one] - PERCENTILES[other]);
 
 /** What blocks paid lately in tips, one row per block, one column per speed. */
-const PAID: Advice<bigint[][]> = {
+const PAID: OptionalFigure<bigint[][]> = {
   method: 'eth_feeHistory',
   params: [toQuantity(BigInt(HISTORY_BLOCKS)), 'latest', SPEEDS.map((speed) => PERCENTILES[speed])],
   parse: feeRewards,
   cost: 'Tips are those that the node suggests, else the usual ones',
 };
 
-const SUGGESTED: Advice<bigint> = {
+const SUGGESTED: OptionalFigure<bigint> = {
   method: 'eth_maxPriorityFeePerGas',
   params: [],
   parse: priceIn,
@@ -50,12 +50,12 @@ const SUGGESTED: Advice<bigint> = {
  * Asks a node what the network charges. If the settings leave EIP-1559 open, the latest block decides. Tips are only
  * advice: what that node does not tell is asked of the others, and then done without.
  */
-export async function readMarket(
-  read: ReadOne,
-  settings: Pick<EvmSettings, 'hasEip1559' | 'isZkEvm'>,
+export async function readGasMarket(
+  read: ReadFromEndpoint,
+  settings: Pick<EvmNetworkSettings, 'hasEip1559' | 'isZkEvm'>,
   others?: Pick<RpcClient, 'onOthers'>,
-): Promise<Market> {
-  const advice = () => Promise.all([figureOrNothing(read, PAID, others), figureOrNothing(read, SUGGESTED, others)]);
+): Promise<GasMarket> {
+  const advice = () => Promise.all([askOptionalFigure(read, PAID, others), askOptionalFigure(read, SUGGESTED, others)]);
   const [block, price, early] = await Promise.all([
     latestBlock(read),
     settings.isZkEvm ? zkEvmGasPrice(read) : gasPrice(read),
@@ -80,9 +80,9 @@ function tipsFrom(rewards: readonly bigint[][], suggested: bigint | undefined, l
   return tipsOf((speed, column) => {
     const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
     if (paid.length === 0)
-      return largest((BigInt(PERCENTILES[speed]) * GWEI) / 100n, suggested ?? (isSilent ? left : 0n));
+      return largestAmount((BigInt(PERCENTILES[speed]) * GWEI) / 100n, suggested ?? (isSilent ? left : 0n));
     const mean = paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length);
-    return speed === 'safeLow' ? mean : largest(mean, suggested ?? 0n);
+    return speed === 'safeLow' ? mean : largestAmount(mean, suggested ?? 0n);
   });
 }
 
@@ -97,11 +97,11 @@ function tipsOf(tip: (speed: Speed, column: number) => bigint): Record<Speed, bi
 const OLDEST_MARKET_MS = 2_000;
 
 /** Serves the market from `load`, which asks one node or all. Keeps it for as long as the network's settings allow. */
-export function openMarket(
-  settings: Pick<EvmSettings, 'averageBlocktimeMs' | 'gasPriceCache'>,
+export function createGasMarket(
+  settings: Pick<EvmNetworkSettings, 'averageBlocktimeMs' | 'gasPriceCache'>,
   clock: Clock,
-  load: (of: 'one' | 'all') => Promise<Market>,
-): MarketReading {
+  load: (of: 'one' | 'all') => Promise<GasMarket>,
+): GasMarketReading {
   const anew = freshShared(load);
   const loadOne = () => load('one');
   const briefly = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);

@@ -1,15 +1,15 @@
-import { largest } from '../../../domain/amount.ts';
+import { largestAmount } from '../../../domain/amount.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import { middleBy, middleOf } from '../../quorum.ts';
+import { medianBy, medianOf } from '../../quorum.ts';
 
-import type { Market } from './market.ts';
+import type { GasMarket } from './market.ts';
 
 /** Where markets come from. */
-export interface MarketSources {
+export interface GasMarketSources {
   /** The market by any one node. */
-  one(): Promise<Market>;
+  one(): Promise<GasMarket>;
   /** The markets by all nodes that answer well and in time. */
-  all(): Promise<readonly Market[]>;
+  all(): Promise<readonly GasMarket[]>;
 }
 
 /**
@@ -34,11 +34,14 @@ const TOLD_AGAIN_AFTER_MS = 5_000;
  * show the leap again some seconds later. Until then the market before is returned, with a doubt. The policy's caps do
  * the rest.
  */
-export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of: 'one' | 'all') => Promise<Market> {
-  let believed: Market | undefined;
+export function createPriceCorroboration(
+  clock: Clock,
+  { one, all }: GasMarketSources,
+): (of: 'one' | 'all') => Promise<GasMarket> {
+  let believed: GasMarket | undefined;
   let doubtedSince: number | undefined;
 
-  function believe(market: Market): Market {
+  function believe(market: GasMarket): GasMarket {
     believed = market;
     doubtedSince = undefined;
     return market;
@@ -61,28 +64,28 @@ export function createPriceGuard(clock: Clock, { one, all }: MarketSources): (of
   };
 }
 
-function leaps(market: Market, before: Market): boolean {
-  return dearest(market) > LEAP * largest(dearest(before), NO_LEAP_BELOW);
+function leaps(market: GasMarket, before: GasMarket): boolean {
+  return dearest(market) > LEAP * largestAmount(dearest(before), NO_LEAP_BELOW);
 }
 
 /** The most that a market asks for a unit of gas. */
-function dearest({ block, gasPrice, tips }: Market): bigint {
-  return largest(gasPrice, (block.baseFeePerGas ?? 0n) + (tips?.fastest ?? 0n));
+function dearest({ block, gasPrice, tips }: GasMarket): bigint {
+  return largestAmount(gasPrice, (block.baseFeePerGas ?? 0n) + (tips?.fastest ?? 0n));
 }
 
 /**
  * The middle one of several markets. Of two, the lower price and the higher gas limit count: no node alone makes a
  * transaction dear or impossible. Of two nodes, the one that knows EIP-1559 counts.
  */
-function quorumOf(markets: readonly Market[]): Market | undefined {
-  const isModern = ({ tips }: Market) => tips !== undefined;
-  const kind = middleBy(markets, 'higher', (market) => (isModern(market) ? 1n : 0n));
+function quorumOf(markets: readonly GasMarket[]): GasMarket | undefined {
+  const isModern = ({ tips }: GasMarket) => tips !== undefined;
+  const kind = medianBy(markets, 'higher', (market) => (isModern(market) ? 1n : 0n));
   if (kind === undefined) return undefined;
-  const gasLimit = middleOf(
+  const gasLimit = medianOf(
     markets.map(({ block }) => block.gasLimit),
     'higher',
   );
   const alike = markets.filter((market) => isModern(market) === isModern(kind));
-  const chosen = middleBy(alike, 'lower', dearest) ?? kind;
+  const chosen = medianBy(alike, 'lower', dearest) ?? kind;
   return { ...chosen, block: { ...chosen.block, gasLimit: gasLimit ?? chosen.block.gasLimit } };
 }

@@ -1,10 +1,10 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
-import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { figureOrNothing } from '../../advice.ts';
-import type { EvmSettings } from '../configuration/network.ts';
-import { estimateFailure } from '../errors.ts';
-import { gasPrice, price } from '../provider.ts';
+import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { askOptionalFigure } from '../../advice.ts';
+import type { EvmNetworkSettings } from '../configuration/network.ts';
+import { classifyEstimateError } from '../errors.ts';
+import { gasPrice, parseGasPrice } from '../provider.ts';
 import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
 import { calldataGas } from './gas.ts';
@@ -23,7 +23,11 @@ export interface UnsignedAttempt {
  * The most that a rollup takes beside gas limit times price, in wei. Zero on other chains, and where the chain has no
  * such fee.
  */
-export async function dataFee(read: ReadOne, settings: EvmSettings, attempt: UnsignedAttempt): Promise<bigint> {
+export async function rollupDataFee(
+  read: ReadFromEndpoint,
+  settings: EvmNetworkSettings,
+  attempt: UnsignedAttempt,
+): Promise<bigint> {
   if (settings.isOptimism) return optimismFees(read, attempt);
   return settings.isZkEvm ? zkEvmSurcharge(read, attempt) : 0n;
 }
@@ -46,7 +50,7 @@ const ORACLE = {
  */
 const LONG_NONCE = 0xffff_ffffn;
 
-async function optimismFees(read: ReadOne, attempt: UnsignedAttempt): Promise<bigint> {
+async function optimismFees(read: ReadFromEndpoint, attempt: UnsignedAttempt): Promise<bigint> {
   const [data, operator] = await Promise.all([optimismDataFee(read, attempt), operatorFee(read, attempt)]);
   return data + operator;
 }
@@ -56,11 +60,14 @@ async function optimismFees(read: ReadOne, attempt: UnsignedAttempt): Promise<bi
  * the whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator
  * Fee). Chains before that upgrade do not have the function.
  */
-async function operatorFee(read: ReadOne, { fields }: UnsignedAttempt): Promise<bigint> {
+async function operatorFee(read: ReadFromEndpoint, { fields }: UnsignedAttempt): Promise<bigint> {
   return (await wordFrom(read, `${ORACLE.getOperatorFee}${word(amountOf(fields.gas_limit))}`)) ?? 0n;
 }
 
-async function optimismDataFee(read: ReadOne, { request, fields, sequence }: UnsignedAttempt): Promise<bigint> {
+async function optimismDataFee(
+  read: ReadFromEndpoint,
+  { request, fields, sequence }: UnsignedAttempt,
+): Promise<bigint> {
   const unsigned = unsignedBytes({ request }, fields, sequence ?? LONG_NONCE).slice(2);
   return (await wordFrom(read, `${ORACLE.getL1Fee}${bytesArgument(unsigned)}`)) ?? (await ecotoneFee(read, unsigned));
 }
@@ -69,7 +76,7 @@ async function optimismDataFee(read: ReadOne, { request, fields, sequence }: Uns
 const SIGNATURE_BYTES = 68n;
 
 /** The formula of the Ecotone upgrade (ethereum-optimism/specs, protocol/ecotone/l1-attributes.md). */
-async function ecotoneFee(read: ReadOne, unsigned: string): Promise<bigint> {
+async function ecotoneFee(read: ReadFromEndpoint, unsigned: string): Promise<bigint> {
   const { l1BaseFee, baseFeeScalar, blobBaseFee, blobBaseFeeScalar } = ORACLE;
   const selectors = [l1BaseFee, baseFeeScalar, blobBaseFee, blobBaseFeeScalar];
   const [base, baseScalar, blob, blobScalar] = await Promise.all(selectors.map((selector) => wordFrom(read, selector)));
@@ -89,7 +96,7 @@ function word(value: bigint): string {
 }
 
 /** A figure of the oracle; null when it reverts, does not know the function or is not there. */
-async function wordFrom(read: ReadOne, data: string): Promise<bigint | null> {
+async function wordFrom(read: ReadFromEndpoint, data: string): Promise<bigint | null> {
   try {
     return await read('eth_call', [{ to: GAS_PRICE_ORACLE, data }, 'latest'], firstWord);
   } catch (error) {
@@ -104,30 +111,35 @@ async function wordFrom(read: ReadOne, data: string): Promise<bigint | null> {
  */
 function isWithout(error: unknown): boolean {
   if (!isNodeError(error)) return false;
-  return estimateFailure(error) === 'fails' || error.code === -32_601 || error.code === -32_004;
+  return classifyEstimateError(error) === 'fails' || error.code === -32_601 || error.code === -32_004;
 }
 
 function firstWord(answer: Json): bigint | null {
   if (typeof answer !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(answer)) throw new TypeError('not bytes');
-  return answer.length < 66 ? null : price(answer.slice(0, 66));
+  return answer.length < 66 ? null : parseGasPrice(answer.slice(0, 66));
 }
 
 /**
  * The price that Polygon zkEVM nodes ask for a legacy transaction. It follows the cost of proving the transaction. If a
  * node does not say, the usual price.
  */
-export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
+export async function zkEvmGasPrice(read: ReadFromEndpoint): Promise<bigint> {
   const cost = 'The price is that of eth_gasPrice, which leaves out the cost of the proof';
-  const estimate = await figureOrNothing(read, { method: 'zkevm_estimateGasPrice', params: [], parse: price, cost });
+  const estimate = await askOptionalFigure(read, {
+    method: 'zkevm_estimateGasPrice',
+    params: [],
+    parse: parseGasPrice,
+    cost,
+  });
   return estimate ?? (await gasPrice(read));
 }
 
 /** By how much a Polygon zkEVM node's figure for the whole fee exceeds gas limit times price. */
-async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedAttempt): Promise<bigint> {
+async function zkEvmSurcharge(read: ReadFromEndpoint, { fields, call }: UnsignedAttempt): Promise<bigint> {
   const perGas = amountOf(fields.max_fee_per_gas ?? fields.gas_price ?? 0);
   const paid = perGas * amountOf(fields.gas_limit);
   try {
-    const fee = await read('zkevm_estimateFee', [call], price);
+    const fee = await read('zkevm_estimateFee', [call], parseGasPrice);
     return fee > paid ? fee - paid : 0n;
   } catch (error) {
     if (isWithout(error)) return 0n;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { explorerUrls } from '../../chain.ts';
+import { explorerUrlsSchema } from '../../chain.ts';
 
 /** The fields of a Solana network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. */
 const settingsSchema = z.strictObject({
@@ -15,7 +15,7 @@ const settingsSchema = z.strictObject({
     .optional()
     .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
   tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
-  explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  explorer_urls: explorerUrlsSchema.optional().describe('URLs of block explorers; shown in the API, no effect'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { amountOf, type JsonAmount } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
-import { type JsonObject, oncePerObject, type WireObject } from '../../../domain/json/json.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
+import { type JsonObject, memoizePerObject, type WireObject } from '../../../domain/json/json.ts';
 import {
-  cronSchedule,
-  feeMargin,
-  feePaymentStrategy,
+  cronScheduleSchema,
+  feeMarginSchema,
+  feePaymentStrategySchema,
   int32,
   int64,
   SWAP_NEEDS_USER_FEES,
-  shown,
-  tokenSwapConfig,
+  tokenSwapConfigSchema,
   tokenSwapView,
   uint64,
   wireAmount,
-  withoutUnset,
+  withoutNulls,
+  withoutUndefined,
 } from '../../policy-fields.ts';
 import { isAddress } from '../address.ts';
 
@@ -25,17 +25,17 @@ const address = z.string().refine(isAddress, 'Public key must be a valid Solana 
 
 const addresses = z.array(address).nullish();
 
-const allowedToken = strictForm({
+const allowedToken = strictObjectSchema({
   mint: address.describe('Address of the token’s mint'),
   decimals: z.int().min(0).max(255).nullish().describe('Decimals of the token; used only if its mint cannot be read'),
   symbol: z.string().nullish().describe('Symbol of the token; used only if its metadata has none'),
   max_allowed_fee: uint64.nullish().describe('Maximum fee in this token, in its smallest unit. Default: no limit'),
-  swap_config: tokenSwapConfig.nullish().describe('How the token is swapped for SOL'),
+  swap_config: tokenSwapConfigSchema.nullish().describe('How the token is swapped for SOL'),
 });
 
 const PRIORITY_LEVELS = ['medium', 'high', 'veryHigh'] as const;
 
-const jupiterSwapOptions = strictForm({
+const jupiterSwapOptions = strictObjectSchema({
   priority_fee_max_lamports: uint64
     .refine((most) => most !== 0, 'Max lamports must be greater than 0')
     .nullish()
@@ -63,12 +63,12 @@ const jupiterSwapOptions = strictForm({
     error: 'Priority level must be set if priority fee max lamports is set',
   });
 
-const swapConfig = strictForm({
+const swapConfig = strictObjectSchema({
   strategy: z
     .enum(['jupiter-swap', 'jupiter-ultra', 'noop'])
     .nullish()
     .describe('Market for swaps; noop swaps nothing. Default: noop'),
-  cron_schedule: cronSchedule
+  cron_schedule: cronScheduleSchema
     .nullish()
     .describe('When to swap: a cron line with seconds, in UTC. Default: at no fixed times'),
   min_balance_threshold: uint64.nullish().describe('Balance below which swaps start too, in lamports. Default: none'),
@@ -79,7 +79,7 @@ const swapConfig = strictForm({
 });
 
 /** In the order in which answers show them. */
-const fields = strictForm({
+const fields = strictObjectSchema({
   allowed_programs: addresses.describe('Allowed programs, also those that other programs call. Default: any'),
   allowed_accounts: addresses.describe('Allowed accounts in transactions. Default: any'),
   disallowed_accounts: addresses.describe('Forbidden accounts in transactions; not together with allowed_accounts'),
@@ -89,14 +89,16 @@ const fields = strictForm({
     .describe('Maximum size of a transaction, in bytes. Default: 1232, the network limit'),
   min_balance: int64.nullish().describe('Minimum balance that stays on the account, in lamports. Default: 10000000'),
   allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for fees and transfers. Default: any'),
-  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees. Default: user'),
+  fee_payment_strategy: feePaymentStrategySchema.nullish().describe('Who pays the fees. Default: user'),
   own_funds: z
     .enum(['allow', 'deny'])
     .nullish()
     .describe(
       'Whether transactions that only the relayer signs may spend what it holds; only where it pays the fees. Default: allow',
     ),
-  fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
+  fee_margin_percentage: feeMarginSchema
+    .nullish()
+    .describe('Margin on top of an estimated fee, in percent. Default: 0'),
   max_allowed_fee_lamports: int64
     .nullish()
     .describe('Maximum fee of a transaction, priority included, in lamports. Default: 10000000'),
@@ -116,7 +118,7 @@ const fields = strictForm({
   });
 
 /** A Solana relayer's policies. Null means unset, and unset fields are left out. */
-export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
+export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutNulls);
 
 /** The strategies that trade with Jupiter, which serves one network only. The names are the reference's. */
 const JUPITER_STRATEGIES = new Map([
@@ -192,7 +194,7 @@ export interface AllowedToken {
 const DEFAULT_SLIPPAGE = 1;
 
 /** Reads a relayer's policies. */
-export const readPolicy = oncePerObject((policies: JsonObject): SolanaPolicy => {
+export const readPolicy = memoizePerObject((policies: JsonObject): SolanaPolicy => {
   const known = fields.parse(policies);
   return {
     allowedPrograms: known.allowed_programs == null ? null : new Set(known.allowed_programs),
@@ -262,7 +264,7 @@ export function minimumBalance(policies: JsonObject): bigint {
 export function policyView(policies: JsonObject): WireObject | undefined {
   if (Object.keys(policies).length === 0) return undefined;
   const known = fields.parse(policies);
-  return shown({
+  return withoutUndefined({
     allowed_programs: known.allowed_programs ?? undefined,
     allowed_accounts: known.allowed_accounts ?? undefined,
     disallowed_accounts: known.disallowed_accounts ?? undefined,
@@ -279,7 +281,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
 }
 
 function tokenView(token: z.output<typeof allowedToken>): WireObject {
-  return shown({
+  return withoutUndefined({
     mint: token.mint,
     decimals: token.decimals ?? undefined,
     symbol: token.symbol ?? undefined,

@@ -1,6 +1,6 @@
-import { smallest } from '../../../domain/amount.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Message } from '../message/compiled-message.ts';
+import { smallestAmount } from '../../../domain/amount.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { CompiledMessage } from '../message/compiled-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAMS,
@@ -8,7 +8,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../programs.ts';
-import { balance, type Simulation, simulate } from '../provider.ts';
+import { getBalance, type Simulation, simulateTransaction } from '../provider.ts';
 
 /**
  * Guards the fee payer against a transaction that takes more than the fee. The runtime hands every called program the
@@ -57,7 +57,7 @@ const HARMLESS: ReadonlyMap<string, Places> = new Map<string, Places>([
   [SYSTEM_PROGRAM, (data) => (data.length >= 4 ? (SYSTEM_PLACES.get(data.readUInt32LE()) ?? NOWHERE) : NOWHERE)],
   [TOKEN_PROGRAM, tokenPlaces],
   [TOKEN_2022_PROGRAM, tokenPlaces],
-  [ASSOCIATED_TOKEN_PROGRAM, (data) => (isCreation(data) ? [ASSOCIATED_OWNER] : NOWHERE)],
+  [ASSOCIATED_TOKEN_PROGRAM, (data) => (createsAssociatedAccount(data) ? [ASSOCIATED_OWNER] : NOWHERE)],
   ...MEMO_PROGRAMS.map((program): [string, Places] => [program, () => 'any']),
 ]);
 
@@ -65,14 +65,14 @@ const HARMLESS: ReadonlyMap<string, Places> = new Map<string, Places>([
  * Whether an instruction of the Associated Token program makes an account: Create or CreateIdempotent, not
  * RecoverNested.
  */
-export function isCreation(data: Buffer): boolean {
+export function createsAssociatedAccount(data: Buffer): boolean {
   return data.length === 0 || (data.length === 1 && (data[0] === 0 || data[0] === 1));
 }
 
 /** In the reference's words. */
 const NO_TRANSFERS = 'Lamports transfers are not allowed from the relayer account';
 
-export interface LossOptions {
+export interface FeePayerLossOptions {
   /** Whether the fee payer may pay for associated token accounts, as where users pay it back. */
   paysRent: boolean;
   /** Whether its lamports may leave by the System program's Transfer, which names the amount. */
@@ -85,8 +85,8 @@ export interface LossOptions {
  * Why a transaction could take more than the fee from its fee payer, the first of its keys; undefined when it cannot.
  */
 export function feePayerLoss(
-  message: Message,
-  { paysRent, paysTransfers = false, lookedUp }: LossOptions,
+  message: CompiledMessage,
+  { paysRent, paysTransfers = false, lookedUp }: FeePayerLossOptions,
 ): string | undefined {
   const { keys } = message;
   // An account from a table that is not read yet passes. It is checked again once the table is read.
@@ -117,7 +117,7 @@ export function feePayerLoss(
  * Why a transaction that may spend what an account holds would cost it the account itself; undefined when it would not.
  * An account with another owner, or with data, pays no fees and moves no lamports any more.
  */
-export function accountLoss({ keys, instructions }: Message, account: string): string | undefined {
+export function accountLoss({ keys, instructions }: CompiledMessage, account: string): string | undefined {
   const index = instructions.findIndex(({ program, accounts, data }) => {
     if (keys[program] !== SYSTEM_PROGRAM || keys[accounts[0] ?? -1] !== account || data.length < 4) return false;
     const kind = data.readUInt32LE();
@@ -129,7 +129,7 @@ export function accountLoss({ keys, instructions }: Message, account: string): s
 }
 
 function isRent(program: string, data: Buffer, position: number): boolean {
-  return program === ASSOCIATED_TOKEN_PROGRAM && position === ASSOCIATED_PAYER && isCreation(data);
+  return program === ASSOCIATED_TOKEN_PROGRAM && position === ASSOCIATED_PAYER && createsAssociatedAccount(data);
 }
 
 function isTransfer(data: Buffer): boolean {
@@ -137,7 +137,7 @@ function isTransfer(data: Buffer): boolean {
 }
 
 /** The most that a trial may take from its fee payer. */
-export interface LossBound {
+export interface SimulatedLossBound {
   payer: string;
   /** The transaction to be signed, in base64. */
   trial: string;
@@ -152,27 +152,27 @@ export interface LossBound {
  * an apparent loss is tried again, between two reads of the balance.
  * @param funds the account's balance at about the time of the trial
  */
-export async function lossFault(
-  read: ReadOne,
+export async function simulatedLossFault(
+  read: ReadFromEndpoint,
   tried: Simulation,
   funds: bigint,
-  { payer, trial, replacesBlockhash, most }: LossBound,
+  { payer, trial, replacesBlockhash, most }: SimulatedLossBound,
 ): Promise<string | undefined> {
   const isWithin = (shown: Simulation, before: bigint) => {
-    const left = balanceAfter(shown);
+    const left = simulatedBalance(shown);
     return left === undefined || left + most >= before;
   };
   if (isWithin(tried, funds)) return undefined;
-  const before = await balance(read, payer);
-  const again = await simulate(read, trial, { replacesBlockhash, after: [payer] });
-  const after = await balance(read, payer);
-  const least = smallest(before, after);
+  const before = await getBalance(read, payer);
+  const again = await simulateTransaction(read, trial, { replacesBlockhash, after: [payer] });
+  const after = await getBalance(read, payer);
+  const least = smallestAmount(before, after);
   if (isWithin(again, least)) return undefined;
-  return `Policy violation: It takes ${least - (balanceAfter(again) ?? 0n)} lamports from the relayer account, of which its fee and rent are ${most}`;
+  return `Policy violation: It takes ${least - (simulatedBalance(again) ?? 0n)} lamports from the relayer account, of which its fee and rent are ${most}`;
 }
 
 /** The fee payer's balance after the trial; undefined where the node does not tell, zero where the account is gone. */
-export function balanceAfter({ error, accounts: [account] }: Simulation): bigint | undefined {
+export function simulatedBalance({ error, accounts: [account] }: Simulation): bigint | undefined {
   if (error !== null || account === undefined) return undefined;
   return account?.lamports ?? 0n;
 }

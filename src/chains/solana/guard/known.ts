@@ -1,8 +1,8 @@
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../chain-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
 import { answersInTime } from '../../quorum.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
-import { accountsAt } from '../provider.ts';
+import { getAccounts } from '../provider.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
 
 /**
@@ -11,7 +11,7 @@ import { type Mint, readMint } from '../tokens/mint.ts';
  */
 export async function policyFaults(
   rpc: RpcClient,
-  { policies }: Account,
+  { policies }: RelayerAccount,
   onRisk: (risk: string) => void = () => {},
 ): Promise<string[]> {
   const policy = readPolicy(policies);
@@ -23,13 +23,13 @@ export async function policyFaults(
 }
 
 async function faultsOn(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { allowedPrograms, allowedTokens }: SolanaPolicy,
   onRisk: (risk: string) => void = () => {},
 ): Promise<string[]> {
   const programs = [...(allowedPrograms ?? [])];
   const mints = allowedTokens.map(({ mint }) => mint);
-  const found = await accountsAt(read, [...programs, ...mints]);
+  const found = await getAccounts(read, [...programs, ...mints]);
   return [
     ...programs.flatMap((program, index) => programFault(program, found[index]?.isExecutable)),
     ...mints.flatMap((address, index) => {

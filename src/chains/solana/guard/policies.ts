@@ -1,10 +1,10 @@
 import type { SolanaPolicy } from '../configuration/policy.ts';
-import type { Message } from '../message/compiled-message.ts';
+import type { CompiledMessage } from '../message/compiled-message.ts';
 import { accountLoss, feePayerLoss } from './fee-payer.ts';
 
 /** A transaction as policies look at it. */
 export interface GuardedTransaction {
-  message: Message;
+  message: CompiledMessage;
   /** In bytes, with its signatures. */
   size: number;
   /** The accounts that its lookup tables name; absent before the tables are read. */
@@ -65,7 +65,7 @@ function listFault(
 }
 
 /** What a relayer may lose beyond the fee: rent for accounts that it makes, where users pay it back. */
-export function guardOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
+export function guardOptionsOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
   return { paysRent: feePayer === 'user' };
 }
 
@@ -73,25 +73,25 @@ export function guardOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOpti
  * What a relayer may lose by a transaction that a client made.
  * @param maySpend whether the client may send through the relayer
  */
-export function guardFor(message: Message, policy: SolanaPolicy, maySpend: boolean): GuardOptions {
-  return { ...guardOf(policy), spends: maySpend && spendsOwnFunds(message, policy) };
+export function clientGuardOptions(message: CompiledMessage, policy: SolanaPolicy, maySpend: boolean): GuardOptions {
+  return { ...guardOptionsOf(policy), spends: maySpend && spendsOwnFunds(message, policy) };
 }
 
 /**
  * Whether a transaction is the relayer's own, and may spend what its account holds: nobody else signs it, and nobody
  * pays for it. Where others sign as well, they may have made it.
  */
-export function spendsOwnFunds({ signers }: Message, policy: SolanaPolicy): boolean {
-  return signers === 1 && maySpend(policy);
+export function spendsOwnFunds({ signers }: CompiledMessage, policy: SolanaPolicy): boolean {
+  return signers === 1 && maySpendOwnFunds(policy);
 }
 
 /** Whether the policies let anything spend what the account holds. */
-export function maySpend({ feePayer, ownFunds }: Pick<SolanaPolicy, 'feePayer' | 'ownFunds'>): boolean {
+export function maySpendOwnFunds({ feePayer, ownFunds }: Pick<SolanaPolicy, 'feePayer' | 'ownFunds'>): boolean {
   return feePayer === 'relayer' && ownFunds === 'allow';
 }
 
 /** The program of each instruction. */
-export function programsOf({ keys, instructions }: Message): string[] {
+export function programsOf({ keys, instructions }: CompiledMessage): string[] {
   return instructions.map(({ program }) => keys[program] ?? '');
 }
 
@@ -108,12 +108,12 @@ function programFault(programs: readonly string[], { allowedPrograms }: SolanaPo
   return strange === undefined ? undefined : `Program ${strange} not allowed`;
 }
 
-function signatureFault({ signers }: Message, { mostSignatures }: SolanaPolicy) {
+function signatureFault({ signers }: CompiledMessage, { mostSignatures }: SolanaPolicy) {
   if (mostSignatures === null || signers <= mostSignatures) return undefined;
   return `Transaction requires ${signers} signatures, which exceeds maximum allowed ${mostSignatures}`;
 }
 
-function payerFault({ keys: [payer] }: Message, relayer: string) {
+function payerFault({ keys: [payer] }: CompiledMessage, relayer: string) {
   return payer === relayer ? undefined : `Fee payer ${payer} does not match relayer address ${relayer}`;
 }
 

@@ -1,8 +1,8 @@
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { SolanaPolicy } from '../configuration/policy.ts';
-import type { Message } from '../message/compiled-message.ts';
+import type { CompiledMessage } from '../message/compiled-message.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
-import { accountsAt } from '../provider.ts';
+import { getAccounts } from '../provider.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
 
 /** A movement of tokens that an instruction asks for. */
@@ -31,7 +31,7 @@ const BATCH = 255;
  * The transfers among a transaction's instructions, in their order.
  * @param keys all accounts of the message; accounts from lookup tables come last
  */
-export function tokenTransfers(message: Message, keys: readonly string[]): TokenTransfer[] {
+export function tokenTransfers(message: CompiledMessage, keys: readonly string[]): TokenTransfer[] {
   return tokenInstructions(message, keys).flatMap(({ program, named, data }) => {
     const transfer = readTransfer(named, data);
     return transfer === undefined ? [] : [{ program, ...transfer }];
@@ -51,7 +51,7 @@ export interface TokenBurn {
 const BURNS = new Set([8, 15]);
 
 /** The burns among a transaction's instructions. @param keys as for {@link tokenTransfers} */
-export function tokenBurns(message: Message, keys: readonly string[]): TokenBurn[] {
+export function tokenBurns(message: CompiledMessage, keys: readonly string[]): TokenBurn[] {
   return tokenInstructions(message, keys).flatMap(({ program, named: [account, mint], data }) => {
     if (!BURNS.has(data[0] ?? -1) || data.length < 9 || account === undefined || mint === undefined) return [];
     return [{ program, account, mint, amount: data.readBigUInt64LE(1) }];
@@ -62,7 +62,7 @@ export function tokenBurns(message: Message, keys: readonly string[]): TokenBurn
 const INITIALIZES = new Set([1, 16, 18]);
 
 /** The token accounts that a message itself initializes, for any mint. Their earlier state proves nothing. */
-function accountsCreated(message: Message, keys: readonly string[]): ReadonlySet<string> {
+function accountsCreated(message: CompiledMessage, keys: readonly string[]): ReadonlySet<string> {
   const made = tokenInstructions(message, keys).filter(({ data }) => INITIALIZES.has(data[0] ?? -1));
   return new Set(made.map(({ named: [account = ''] }) => account));
 }
@@ -73,7 +73,7 @@ interface TokenInstruction {
   data: Buffer;
 }
 
-function tokenInstructions(message: Message, keys: readonly string[]): TokenInstruction[] {
+function tokenInstructions(message: CompiledMessage, keys: readonly string[]): TokenInstruction[] {
   return message.instructions.flatMap(({ program: place, accounts, data }) => {
     const program = message.keys[place] ?? '';
     if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return [];
@@ -120,15 +120,15 @@ function readTransfer(named: readonly string[], data: Buffer): Omit<TokenTransfe
  * @param keys all accounts of the message; accounts from lookup tables come last
  */
 export async function tokenFault(
-  read: ReadOne,
-  message: Message,
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
   keys: readonly string[],
   { allowedTokens }: SolanaPolicy,
 ): Promise<string | undefined> {
   if (allowedTokens.length === 0) return undefined;
   const transfers = tokenTransfers(message, keys);
   const unnamed = [...new Set(transfers.flatMap(({ mint, source }) => (mint === null ? [source] : [])))];
-  const sources = unnamed.length === 0 ? [] : await accountsAt(read, unnamed);
+  const sources = unnamed.length === 0 ? [] : await getAccounts(read, unnamed);
   const mintOf = new Map(unnamed.map((source, index) => [source, readTokenAccount(sources[index])?.mint]));
   const made = accountsCreated(message, keys);
   for (const { mint, source } of transfers) {

@@ -1,9 +1,9 @@
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { answersInTime } from '../../quorum.ts';
 import { chainTip } from '../provider.ts';
 
 /** How many blocks a blockhash stays valid (`MAX_PROCESSING_AGE`). */
-export const BLOCKHASH_LIFE = 150n;
+export const BLOCKHASH_LIFETIME_BLOCKS = 150n;
 
 /** In blocks, a matter of minutes: of two nodes of one chain that are further apart, one is wrong. */
 const FURTHEST_APART = 1_000n;
@@ -14,18 +14,23 @@ const FURTHEST_APART = 1_000n;
  * alive for ever.
  * @throws EndpointUnfit when every other endpoint that answers is at a height too far away
  */
-export async function lastHeight(rpc: RpcClient, read: ReadOne, own: bigint): Promise<bigint> {
+export async function lastValidHeight(rpc: RpcClient, read: ReadFromEndpoint, own: bigint): Promise<bigint> {
   if (rpc.endpointCount < 2) return own;
-  const isNear = (height: bigint) => distance(height + BLOCKHASH_LIFE, own) <= FURTHEST_APART;
+  const isNear = (height: bigint) => distance(height + BLOCKHASH_LIFETIME_BLOCKS, own) <= FURTHEST_APART;
   const asked = rpc.onOthers(read, async (other) => (await chainTip(other, 'processed')).height);
   const heights = await answersInTime(asked, { isEnough: isNear });
   const near = heights.filter(isNear);
   if (heights.length > 0 && near.length === 0) {
-    throw new EndpointUnfit(`it is near height ${own - BLOCKHASH_LIFE}, and others at ${heights.join(', ')}`, {
-      pauseMs: 0,
-    });
+    throw new EndpointUnfit(
+      `it is near height ${own - BLOCKHASH_LIFETIME_BLOCKS}, and others at ${heights.join(', ')}`,
+      {
+        pauseMs: 0,
+      },
+    );
   }
-  return near.map((height) => height + BLOCKHASH_LIFE).reduce((most, last) => (last > most ? last : most), own);
+  return near
+    .map((height) => height + BLOCKHASH_LIFETIME_BLOCKS)
+    .reduce((most, last) => (last > most ? last : most), own);
 }
 
 function distance(one: bigint, other: bigint): bigint {

@@ -1,10 +1,10 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
-import { SLOTS_BEFORE } from '../form/draft.ts';
+import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, type EndpointOpinion, proofByOpinions } from '../../quorum.ts';
+import { SEARCH_BACK_SLOTS } from '../form/draft.ts';
 import { decodeMessage } from '../message/compiled-message.ts';
-import { type NonceState, nonceState } from '../message/durable-nonce.ts';
+import { type DurableNonceState, getDurableNonceState } from '../message/durable-nonce.ts';
 import {
   type ChainTip,
   chainTip,
@@ -21,10 +21,10 @@ export interface UnseenAttempt {
   fields: SolanaFields;
 }
 
-type Nonces = ReadonlyMap<string, NonceState>;
+type Nonces = ReadonlyMap<string, DurableNonceState>;
 
 /** What the endpoints make of attempts whose time is over. */
-export interface Verdicts {
+export interface ExpiryVerdicts {
   /** In no block, and never in one: several endpoints show it, or the only one. */
   dead: ReadonlySet<Attempt>;
   /** Why the others of them are not proved to be in no block, where it is for want of an endpoint's history. */
@@ -37,25 +37,26 @@ export interface Verdicts {
  * @param final the end of the final chain of the node that is read
  * @param attempts the attempts of which that node has no status
  */
-export async function deadAmong(
+export async function findDeadAttempts(
   rpc: RpcClient,
-  read: ReadOne,
+  read: ReadFromEndpoint,
   final: ChainTip,
   attempts: readonly UnseenAttempt[],
-): Promise<Verdicts> {
+): Promise<ExpiryVerdicts> {
   const nonces = await noncesOf(read, attempts);
   const claimed = attempts.filter((one) => isOver(one, final, nonces));
   if (claimed.length === 0) return { dead: new Set(), unproved: new Map() };
-  const ask = (one: ReadOne) => opinionsOn(one, claimed).catch((error: unknown) => withoutHistory(error, claimed));
+  const ask = (one: ReadFromEndpoint) =>
+    opinionsOn(one, claimed).catch((error: unknown) => withoutHistory(error, claimed));
   const own = await ask(read);
   const others = await answersInTime(rpc.onOthers(read, ask));
-  const isProved = (opinions: readonly Opinion[]) =>
-    rpc.endpointCount < 2 ? opinions.includes('same') : proofOf(opinions) === 'shown';
+  const isProved = (opinions: readonly EndpointOpinion[]) =>
+    rpc.endpointCount < 2 ? opinions.includes('same') : proofByOpinions(opinions) === 'shown';
   const dead = new Set<Attempt>();
   const unproved = new Map<Attempt, string>();
   for (const [index, { attempt, fields }] of claimed.entries()) {
     const reported = [own, ...others].flatMap((opinions) => opinions[index] ?? []);
-    const opinions = reported.map((one): Opinion => (one === 'forgotten' ? 'none' : one));
+    const opinions = reported.map((one): EndpointOpinion => (one === 'forgotten' ? 'none' : one));
     if (isProved(opinions)) dead.add(attempt);
     else if (reported.includes('forgotten') && !opinions.includes('other')) {
       unproved.set(attempt, reasonOf(rpc.endpointCount, fields));
@@ -73,7 +74,7 @@ function reasonOf(endpoints: number, { slot }: SolanaFields): string {
 }
 
 /** `forgotten`: the attempt's time is over, and the node's history does not prove that it is in no block. */
-type Finding = Opinion | 'forgotten';
+type Finding = EndpointOpinion | 'forgotten';
 
 /** A node without a history has no opinion on what is missing. */
 function withoutHistory(error: unknown, claimed: readonly UnseenAttempt[]): Finding[] {
@@ -86,7 +87,7 @@ function withoutHistory(error: unknown, claimed: readonly UnseenAttempt[]): Find
  * first: once an attempt's time is over there, it is in a block by then or never. The statuses come next. The start of
  * the history comes last, so that it shows every block that the node had dropped before the statuses were read.
  */
-async function opinionsOn(read: ReadOne, claimed: readonly UnseenAttempt[]): Promise<Finding[]> {
+async function opinionsOn(read: ReadFromEndpoint, claimed: readonly UnseenAttempt[]): Promise<Finding[]> {
   const [final, nonces, alive] = await Promise.all([
     chainTip(read, 'finalized'),
     noncesOf(read, claimed),
@@ -95,7 +96,7 @@ async function opinionsOn(read: ReadOne, claimed: readonly UnseenAttempt[]): Pro
   const hashes = claimed.map(({ attempt }) => attempt.hash);
   const { slot, statuses } = await signatureStatuses(read, hashes);
   const least = [...nonces.values()].reduce((most, nonce) => (nonce.slot > most ? nonce.slot : most), final.slot);
-  assertReach(slot, least);
+  assertStatusesReach(slot, least);
   const first = await firstAvailableBlock(read);
   return claimed.map((one, index) => {
     if (statuses[index] !== null) return 'other';
@@ -108,7 +109,7 @@ async function opinionsOn(read: ReadOne, claimed: readonly UnseenAttempt[]): Pro
  * Checks that statuses go as far as what was read before them. Behind a gateway each call may reach another node.
  * @throws EndpointUnfit where they end earlier
  */
-export function assertReach(slot: bigint, least: bigint): void {
+export function assertStatusesReach(slot: bigint, least: bigint): void {
   if (slot >= least) return;
   throw new EndpointUnfit(`its statuses end at slot ${slot}, before ${least}`, { pauseMs: 0 });
 }
@@ -121,7 +122,7 @@ function isOver({ attempt, fields }: UnseenAttempt, final: ChainTip, nonces: Non
   if (nonce === undefined) return false;
   if (nonce.value !== undefined) return !isUnder(attempt, account, nonce.value);
   // The nonce account was there when the attempt was made. An account that is made anew has another value.
-  return nonce.slot > amountOf(fields.slot) + SLOTS_BEFORE;
+  return nonce.slot > amountOf(fields.slot) + SEARCH_BACK_SLOTS;
 }
 
 /** Whether an attempt is still good under a nonce's value. */
@@ -130,11 +131,14 @@ function isUnder({ anchor }: Attempt, account: string, value: string): boolean {
 }
 
 /** The final state of the durable nonces, by account. */
-async function noncesOf(read: ReadOne, attempts: readonly UnseenAttempt[]): Promise<Nonces> {
+async function noncesOf(read: ReadFromEndpoint, attempts: readonly UnseenAttempt[]): Promise<Nonces> {
   const accounts = [...new Set(attempts.flatMap(({ fields }) => fields.nonce_account ?? []))];
   const states = await Promise.all(
     accounts.map(
-      async (account): Promise<[string, NonceState]> => [account, await nonceState(read, account, 'finalized')],
+      async (account): Promise<[string, DurableNonceState]> => [
+        account,
+        await getDurableNonceState(read, account, 'finalized'),
+      ],
     ),
   );
   return new Map(states);
@@ -144,7 +148,10 @@ async function noncesOf(read: ReadOne, attempts: readonly UnseenAttempt[]): Prom
  * The attempts whose blockhash the node still takes. Their last valid height is one endpoint's word, which may be a
  * lie.
  */
-async function aliveAmong(read: ReadOne, attempts: readonly UnseenAttempt[]): Promise<ReadonlySet<UnseenAttempt>> {
+async function aliveAmong(
+  read: ReadFromEndpoint,
+  attempts: readonly UnseenAttempt[],
+): Promise<ReadonlySet<UnseenAttempt>> {
   const blockhashOf = ({ fields }: UnseenAttempt) =>
     fields.last_valid_block_height === null ? [] : [decodeMessage(Buffer.from(fields.message, 'base64')).blockhash];
   const blockhashes = [...new Set(attempts.flatMap(blockhashOf))];

@@ -26,7 +26,7 @@ export interface TableLookup {
 }
 
 /** The part of a transaction that is signed. */
-export interface Message {
+export interface CompiledMessage {
   version: 'legacy' | 0;
   /** How many of the keys have to sign: the first ones. */
   signers: number;
@@ -75,10 +75,10 @@ const VERSION_0 = Buffer.of(VERSIONED);
  * index in the message is valid.
  * @throws MalformedTransaction
  */
-export function decodeMessage(bytes: Uint8Array): Message {
+export function decodeMessage(bytes: Uint8Array): CompiledMessage {
   const [first] = bytes;
   if (first === undefined) throw new MalformedTransaction('it ends too early');
-  const version = versionOf(first);
+  const version = messageVersion(first);
   const complete = Buffer.concat(version === 0 ? [bytes] : [VERSION_0, bytes, NO_TABLES]);
   const message = viewOf(version, read(complete));
   assertSound(message);
@@ -101,7 +101,7 @@ function read(complete: Buffer): MessageV0 {
   }
 }
 
-function viewOf(version: Message['version'], compiled: MessageV0): Message {
+function viewOf(version: CompiledMessage['version'], compiled: MessageV0): CompiledMessage {
   const { header, staticAccountKeys, recentBlockhash, compiledInstructions, addressTableLookups } = compiled;
   const lookups = addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
     table: accountKey.toBase58(),
@@ -130,25 +130,25 @@ function viewOf(version: Message['version'], compiled: MessageV0): Message {
  * @throws MalformedTransaction where {@link decodeMessage} would, and where it is too large for a packet
  * @throws TypeError for a key that is not an address
  */
-export function encodeMessage(message: Message): Buffer {
+export function encodeMessage(message: CompiledMessage): Buffer {
   assertSound(message);
-  const size = lengthOf(message) + MIN_AROUND;
+  const size = messageLength(message) + MIN_AROUND;
   if (size > MAX_TRANSACTION) {
     throw new MalformedTransaction(`it is too large, it has ${size} bytes and ${MAX_TRANSACTION} are the most`);
   }
-  const written = Buffer.from(compiledOf(message).serialize());
+  const written = Buffer.from(toMessageV0(message).serialize());
   return message.version === 'legacy' ? written.subarray(1, -1) : written;
 }
 
 /** The message in the package's form. */
-export function compiledOf(message: Message): MessageV0 {
+export function toMessageV0(message: CompiledMessage): MessageV0 {
   return new MessageV0({
     header: {
       numRequiredSignatures: message.signers,
       numReadonlySignedAccounts: message.readonlySigners,
       numReadonlyUnsignedAccounts: message.readonlyOthers,
     },
-    staticAccountKeys: message.keys.map(publicKey),
+    staticAccountKeys: message.keys.map(publicKeyOf),
     recentBlockhash: message.blockhash,
     compiledInstructions: message.instructions.map(
       ({ program, accounts, data }): MessageCompiledInstruction => ({
@@ -158,7 +158,7 @@ export function compiledOf(message: Message): MessageV0 {
       }),
     ),
     addressTableLookups: message.lookups.map(({ table, writable, readonly }) => ({
-      accountKey: publicKey(table),
+      accountKey: publicKeyOf(table),
       writableIndexes: [...writable],
       readonlyIndexes: [...readonly],
     })),
@@ -166,12 +166,12 @@ export function compiledOf(message: Message): MessageV0 {
 }
 
 /** @throws TypeError for a text that is not an address */
-export function publicKey(address: string): PublicKey {
+export function publicKeyOf(address: string): PublicKey {
   return new PublicKey(addressBytes(address));
 }
 
 /** The number of a message's bytes, also where they are too many to be written. */
-export function lengthOf({ version, keys, instructions, lookups }: Message): number {
+export function messageLength({ version, keys, instructions, lookups }: CompiledMessage): number {
   const list = (count: number, bytes = count) => (count < 0x80 ? 1 : count < 0x40_00 ? 2 : 3) + bytes;
   const sum = (lengths: readonly number[]) => lengths.reduce((total, one) => total + one, 0);
   const parts = instructions.map(({ accounts, data }) => 1 + list(accounts.length) + list(data.length));
@@ -181,7 +181,7 @@ export function lengthOf({ version, keys, instructions, lookups }: Message): num
 }
 
 /** Instructions that are to become a message. */
-export interface Composition {
+export interface MessageComposition {
   payer: string;
   instructions: readonly TransactionInstruction[];
   blockhash: string;
@@ -191,23 +191,23 @@ export interface Composition {
  * Compiles instructions into a legacy message.
  * @throws MalformedTransaction for more accounts than a message has, and where the payer is called
  */
-export function compileLegacy(composition: Composition): Message {
-  return compileWith('legacy', composition, []);
+export function compileLegacyMessage(composition: MessageComposition): CompiledMessage {
+  return compileMessage('legacy', composition, []);
 }
 
 /** Compiles instructions into a message of either version; one of version 0 takes accounts from these tables. */
-export function compileWith(
-  version: Message['version'],
-  { payer, instructions, blockhash }: Composition,
+export function compileMessage(
+  version: CompiledMessage['version'],
+  { payer, instructions, blockhash }: MessageComposition,
   tables: AddressLookupTableAccount[],
-): Message {
+): CompiledMessage {
   const named = new Set([
     payer,
     ...instructions.flatMap(({ programId, keys }) => [programId, ...keys.map(({ pubkey }) => pubkey)].map(String)),
   ]);
   assertRoom(named.size);
   const draft = new TransactionMessage({
-    payerKey: publicKey(payer),
+    payerKey: publicKeyOf(payer),
     recentBlockhash: blockhash,
     instructions: [...instructions],
   });
@@ -220,7 +220,7 @@ export function compileWith(
  * The version by a message's first byte.
  * @throws MalformedTransaction for a version that is not supported
  */
-export function versionOf(first: number): 'legacy' | 0 {
+export function messageVersion(first: number): 'legacy' | 0 {
   if (first < VERSIONED) return 'legacy';
   if (first === VERSIONED) return 0;
   throw new MalformedTransaction(
@@ -233,7 +233,7 @@ export function versionOf(first: number): 'legacy' | 0 {
 /**
  * Whether the message lets instructions write the account at this index. The runtime still protects its own accounts.
  */
-export function isWritable(message: Message, index: number): boolean {
+export function isWritableAccount(message: CompiledMessage, index: number): boolean {
   const { signers, readonlySigners, readonlyOthers, keys, lookups } = message;
   if (index < signers) return index < signers - readonlySigners;
   if (index < keys.length) return index < keys.length - readonlyOthers;
@@ -244,12 +244,12 @@ export function isWritable(message: Message, index: number): boolean {
  * Checks a message like the runtime's `sanitize` (anza-xyz/solana-sdk, message). Also refuses an account that is loaded
  * twice, which the runtime refuses later.
  */
-function assertSound(message: Message): void {
+function assertSound(message: CompiledMessage): void {
   const fault = headerFault(message) ?? lookupFault(message) ?? instructionFault(message);
   if (fault !== undefined) throw new MalformedTransaction(fault);
 }
 
-function headerFault({ signers, readonlySigners, readonlyOthers, keys }: Message): string | undefined {
+function headerFault({ signers, readonlySigners, readonlyOthers, keys }: CompiledMessage): string | undefined {
   if (signers < 1) return 'nobody is to sign it';
   if (signers >= VERSIONED) return `${signers} are to sign it, whose signatures have no room`;
   if (readonlySigners >= signers) return 'its payer is not writable';
@@ -259,7 +259,7 @@ function headerFault({ signers, readonlySigners, readonlyOthers, keys }: Message
   return new Set(keys).size < keys.length ? 'it has an account twice' : undefined;
 }
 
-function lookupFault({ version, keys, lookups }: Message): string | undefined {
+function lookupFault({ version, keys, lookups }: CompiledMessage): string | undefined {
   if (version === 'legacy' && lookups.length > 0) return 'a legacy one has no lookup tables';
   const entries = lookups.flatMap(({ table, writable, readonly }) =>
     [...writable, ...readonly].map((entry) => `${table} ${entry}`),
@@ -276,7 +276,7 @@ function assertRoom(accounts: number): void {
   throw new MalformedTransaction(`it has ${accounts} accounts, and ${MAX_KEYS} are the most`);
 }
 
-function instructionFault({ keys, instructions, lookups }: Message): string | undefined {
+function instructionFault({ keys, instructions, lookups }: CompiledMessage): string | undefined {
   const lookedUp = lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0);
   const total = keys.length + lookedUp;
   for (const [index, { program, accounts }] of instructions.entries()) {

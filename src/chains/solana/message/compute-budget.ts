@@ -1,5 +1,5 @@
 import { COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
-import type { Message } from './compiled-message.ts';
+import type { CompiledMessage } from './compiled-message.ts';
 
 /** The first byte of an instruction of the ComputeBudget program (solana-sdk, compute-budget-interface). */
 const SET_LIMIT = 2;
@@ -17,7 +17,7 @@ export interface ComputeBudget {
 const ONCE = new Set([1, SET_LIMIT, SET_PRICE, 4]);
 
 /** Why the runtime would refuse a message: it sets something twice (`DuplicateInstruction`). */
-export function computeBudgetFault({ keys, instructions }: Message): string | undefined {
+export function computeBudgetFault({ keys, instructions }: CompiledMessage): string | undefined {
   const kinds = instructions.map(({ program, data: [kind = -1] }) =>
     keys[program] === COMPUTE_BUDGET_PROGRAM && ONCE.has(kind) ? kind : undefined,
   );
@@ -33,7 +33,7 @@ export function computeBudgetFault({ keys, instructions }: Message): string | un
  * Reads what the runtime reads, whatever the package makes of it: bytes after a value are ignored. The runtime refuses
  * a message that sets a value twice or incompletely. Here the first complete value counts.
  */
-export function readComputeBudget({ keys, instructions }: Message): ComputeBudget {
+export function readComputeBudget({ keys, instructions }: CompiledMessage): ComputeBudget {
   const budgets = instructions
     .filter(({ program }) => keys[program] === COMPUTE_BUDGET_PROGRAM)
     .map(({ data }) => data);

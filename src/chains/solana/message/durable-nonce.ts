@@ -1,8 +1,8 @@
 import { NONCE_ACCOUNT_LENGTH, NonceAccount } from '@solana/web3.js';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import { accountsAsOf, type Commitment } from '../provider.ts';
-import { isWritable, type Message } from './compiled-message.ts';
+import { type CompiledMessage, isWritableAccount } from './compiled-message.ts';
 
 /** A message that stays good until its nonce is advanced, instead of for 150 blocks. */
 export interface DurableNonce {
@@ -22,7 +22,7 @@ const ADVANCE_NONCE_ACCOUNT = Buffer.from([4, 0, 0, 0]);
  * advance a nonce, whatever follows in its data. The nonce account has to be writable and among the static keys
  * (SIMD-0242).
  */
-export function nonceOf(message: Message): DurableNonce | undefined {
+export function durableNonceOf(message: CompiledMessage): DurableNonce | undefined {
   const { keys, blockhash, instructions } = message;
   const [first] = instructions;
   if (first === undefined || keys[first.program] !== SYSTEM_PROGRAM) return undefined;
@@ -32,7 +32,7 @@ export function nonceOf(message: Message): DurableNonce | undefined {
   const [place = -1, , authorityPlace = -1] = first.accounts;
   const account = keys[place];
   const authority = keys[authorityPlace];
-  if (account === undefined || authority === undefined || !isWritable(message, place)) return undefined;
+  if (account === undefined || authority === undefined || !isWritableAccount(message, place)) return undefined;
   return { account, authority, value: blockhash };
 }
 
@@ -41,14 +41,18 @@ const STATE_AT = 4;
 const INITIALIZED = 1;
 
 /** A durable nonce as a node knows it. */
-export interface NonceState {
+export interface DurableNonceState {
   /** The slot that the answer is for. */
   slot: bigint;
   /** In the form of a blockhash; undefined where the account does not exist or holds no nonce. */
   value: string | undefined;
 }
 
-export async function nonceState(read: ReadOne, address: string, commitment: Commitment): Promise<NonceState> {
+export async function getDurableNonceState(
+  read: ReadFromEndpoint,
+  address: string,
+  commitment: Commitment,
+): Promise<DurableNonceState> {
   const { slot, accounts } = await accountsAsOf(read, [address], commitment);
   const [account] = accounts;
   if (account == null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_LENGTH) {

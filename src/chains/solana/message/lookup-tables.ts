@@ -1,14 +1,14 @@
 import { AddressLookupTableAccount, type PublicKey } from '@solana/web3.js';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../programs.ts';
-import { accountsAt, type OnChainAccount } from '../provider.ts';
-import type { Message } from './compiled-message.ts';
+import { getAccounts, type OnChainAccount } from '../provider.ts';
+import type { CompiledMessage } from './compiled-message.ts';
 
 /**
  * The accounts from a message's lookup tables, in the order in which its instructions count them: the writable ones
  * first.
  */
-export type LookedUp = { kind: 'found'; addresses: string[]; writable: number } | LookUpFault;
+export type LookupTableResult = { kind: 'found'; addresses: string[]; writable: number } | LookUpFault;
 
 interface LookUpFault {
   kind: 'fault';
@@ -18,9 +18,12 @@ interface LookUpFault {
 }
 
 /** Reads the accounts that a message takes from lookup tables. */
-export async function lookUp(read: ReadOne, { keys, lookups }: Message): Promise<LookedUp> {
+export async function resolveLookupTables(
+  read: ReadFromEndpoint,
+  { keys, lookups }: CompiledMessage,
+): Promise<LookupTableResult> {
   if (lookups.length === 0) return { kind: 'found', addresses: [], writable: 0 };
-  const accounts = await accountsAt(
+  const accounts = await getAccounts(
     read,
     lookups.map(({ table }) => table),
   );

@@ -1,9 +1,9 @@
 import { AddressLookupTableAccount, PublicKey, type TransactionInstruction, TransactionMessage } from '@solana/web3.js';
-import { compiledOf, compileWith, type Message, publicKey } from './compiled-message.ts';
-import { nonceOf } from './durable-nonce.ts';
+import { type CompiledMessage, compileMessage, publicKeyOf, toMessageV0 } from './compiled-message.ts';
+import { durableNonceOf } from './durable-nonce.ts';
 
 /** How a message is to differ. */
-export interface Recomposition {
+export interface MessageRecomposition {
   payer: string;
   blockhash: string;
   /** These come first. Only the advance of a durable nonce stays before them: elsewhere it has no effect. */
@@ -19,25 +19,25 @@ export interface Recomposition {
  * instruction names is left out. What came from a lookup table still does, if it need not sign and is not called;
  * nothing else does. So the account of a durable nonce stays where the runtime looks for it.
  */
-export function recompose(
-  message: Message,
-  { payer, blockhash, before, after = [], lookedUp }: Recomposition,
-): Message {
+export function recomposeMessage(
+  message: CompiledMessage,
+  { payer, blockhash, before, after = [], lookedUp }: MessageRecomposition,
+): CompiledMessage {
   const writable = message.lookups.reduce((sum, lookup) => sum + lookup.writable.length, 0);
-  const keys = lookedUp.map(publicKey);
-  const { instructions } = TransactionMessage.decompile(compiledOf(message), {
+  const keys = lookedUp.map(publicKeyOf);
+  const { instructions } = TransactionMessage.decompile(toMessageV0(message), {
     accountKeysFromLookups: { writable: keys.slice(0, writable), readonly: keys.slice(writable) },
   });
-  const start = nonceOf(message) === undefined ? 0 : 1;
+  const start = durableNonceOf(message) === undefined ? 0 : 1;
   const all = [...instructions.slice(0, start), ...before, ...instructions.slice(start), ...after];
-  return compileWith(message.version, { payer, blockhash, instructions: all }, tablesOf(message, keys));
+  return compileMessage(message.version, { payer, blockhash, instructions: all }, tablesOf(message, keys));
 }
 
 /** No account of a message: nobody has a key for it, and no program derives it. */
 const NOBODY = new PublicKey(Buffer.alloc(32, 0xff));
 
 /** The message's lookup tables with only those entries that it takes. */
-function tablesOf({ lookups }: Message, lookedUp: readonly PublicKey[]): AddressLookupTableAccount[] {
+function tablesOf({ lookups }: CompiledMessage, lookedUp: readonly PublicKey[]): AddressLookupTableAccount[] {
   const taken = [true, false].flatMap((isWritable) =>
     lookups.flatMap(({ table, writable, readonly }) =>
       (isWritable ? writable : readonly).map((index) => ({ table, index })),
@@ -50,6 +50,6 @@ function tablesOf({ lookups }: Message, lookedUp: readonly PublicKey[]): Address
     }
     for (let index = 0; index < addresses.length; index += 1) addresses[index] ??= NOBODY;
     const state = { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses };
-    return new AddressLookupTableAccount({ key: publicKey(table), state });
+    return new AddressLookupTableAccount({ key: publicKeyOf(table), state });
   });
 }

@@ -1,7 +1,13 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { addressBytes } from '../address.ts';
 import { MAX_TRANSACTION } from '../configuration/policy.ts';
-import { decodeMessage, lengthOf, MalformedTransaction, type Message, versionOf } from './compiled-message.ts';
+import {
+  type CompiledMessage,
+  decodeMessage,
+  MalformedTransaction,
+  messageLength,
+  messageVersion,
+} from './compiled-message.ts';
 
 export const SIGNATURE_LENGTH = 64;
 
@@ -15,14 +21,14 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 export interface WireTransaction {
   /** One for each signer of the message, in their order; 64 zero bytes where a signer has not signed yet. */
   signatures: readonly Buffer[];
-  message: Message;
+  message: CompiledMessage;
   /** The bytes that are signed. */
   messageBytes: Buffer;
 }
 
 /** The size of a message's transaction with all its signatures, in bytes. */
-export function sizeOf(message: Message): number {
-  return lengthOf(message) + 1 + SIGNATURE_LENGTH * message.signers;
+export function transactionSize(message: CompiledMessage): number {
+  return messageLength(message) + 1 + SIGNATURE_LENGTH * message.signers;
 }
 
 /**
@@ -56,7 +62,7 @@ export function encodeTransaction(signatures: readonly Uint8Array[], messageByte
 }
 
 /** Whether a place for a signature is empty. */
-export function isUnsigned(signature: Uint8Array): boolean {
+export function isEmptySignature(signature: Uint8Array): boolean {
   return signature.every((byte) => byte === 0);
 }
 
@@ -79,7 +85,7 @@ function bytesOf(base64: string): Buffer {
   if (bytes.toString('base64') !== base64) throw new MalformedTransaction('it is not standard base64 with padding');
   // A packet holds fewer than 0x80 signatures. A transaction of version 1 begins with its version instead of a count.
   const first = bytes[0] ?? 0;
-  if (first >= 0x80 && versionOf(first) === 0) throw new MalformedTransaction('it has no room for signatures');
+  if (first >= 0x80 && messageVersion(first) === 0) throw new MalformedTransaction('it has no room for signatures');
   assertFits(bytes.length);
   return bytes;
 }

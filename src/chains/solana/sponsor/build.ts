@@ -1,27 +1,27 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../chain-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
 import { isAddress } from '../address.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
-import { accountFault, guardOf, policyViolation } from '../guard/policies.ts';
+import { accountFault, guardOptionsOf, policyViolation } from '../guard/policies.ts';
 import { tokenFault } from '../guard/tokens.ts';
-import { compileLegacy, encodeMessage, type Message } from '../message/compiled-message.ts';
-import { nonceOf } from '../message/durable-nonce.ts';
-import { lookUp } from '../message/lookup-tables.ts';
-import { recompose } from '../message/recompose.ts';
-import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, sizeOf } from '../message/transaction.ts';
+import { type CompiledMessage, compileLegacyMessage, encodeMessage } from '../message/compiled-message.ts';
+import { durableNonceOf } from '../message/durable-nonce.ts';
+import { resolveLookupTables } from '../message/lookup-tables.ts';
+import { recomposeMessage } from '../message/recompose.ts';
+import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, transactionSize } from '../message/transaction.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
-import { accountsAt, balance, latestBlockhash } from '../provider.ts';
-import { associatedAccount, createAssociated } from '../tokens/associated.ts';
-import { grossFor, type Mint, readMint } from '../tokens/mint.ts';
+import { getAccounts, getBalance, latestBlockhash } from '../provider.ts';
+import { associatedAccount, createAssociatedAccountInstruction } from '../tokens/associated.ts';
+import { grossBeforeTransferFee, type Mint, readMint } from '../tokens/mint.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
 import { lamportsTransfer, tokensTransfer } from '../tokens/transfer.ts';
-import { Refusal } from './errors.ts';
-import { type Prices, priceOf, worth } from './price.ts';
+import { GaslessRefusal } from './errors.ts';
+import { lamportsInToken, sponsoredPriceOf, type TokenPriceSources } from './price.ts';
 
 /** What a transaction costs its user, or would. */
-export interface Quote {
-  asset: Asset;
+export interface SponsoredQuote {
+  asset: SponsoredAsset;
   lamports: bigint;
   /** The worth of the lamports, in the smallest unit of the asset. */
   tokens: bigint;
@@ -33,33 +33,34 @@ export interface Quote {
 export interface BuiltTransaction {
   /** Base64. */
   transaction: string;
-  quote: Quote;
+  quote: SponsoredQuote;
   /** Null under a durable nonce. */
   lastValidBlockHeight: bigint | null;
 }
 
 /** The relayer's account, and where prices come from. */
-export interface BuildContext {
-  account: Account;
-  prices: Prices;
+export interface SponsoredBuildContext {
+  account: RelayerAccount;
+  prices: TokenPriceSources;
 }
 
 /** Rebuilds a user's transaction with the relayer as its payer. Where users pay, adds the payment of its fee. */
 export async function buildPrepared(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { transaction, feeToken }: { transaction: string; feeToken: string },
-  { account, prices }: BuildContext,
+  { account, prices }: SponsoredBuildContext,
 ): Promise<BuiltTransaction> {
   const { message } = decodeTransaction(transaction);
   const policy = readPolicy(account.policies);
-  const asset = await assetOf(read, feeToken, policy);
-  const nonce = nonceOf(message);
+  const asset = await readSponsoredAsset(read, feeToken, policy);
+  const nonce = durableNonceOf(message);
   const latest = nonce === undefined ? await latestBlockhash(read) : undefined;
   const blockhash = latest?.blockhash ?? message.blockhash;
-  const looked = await lookUp(read, message);
-  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+  const looked = await resolveLookupTables(read, message);
+  if (looked.kind === 'fault') throw new GaslessRefusal('validation', looked.reason);
   const recomposition = { payer: account.address, blockhash, lookedUp: looked.addresses };
-  const compose = (before: readonly TransactionInstruction[]) => recompose(message, { ...recomposition, before });
+  const compose = (before: readonly TransactionInstruction[]) =>
+    recomposeMessage(message, { ...recomposition, before });
   const [user = ''] = message.keys;
   const priced = await withFee(read, { compose, asset, user, spent: 0n, relayer: account.address, policy, prices });
   return { ...priced, lastValidBlockHeight: latest?.lastValidBlockHeight ?? null };
@@ -74,15 +75,15 @@ export interface TransferRequest {
 
 /** Builds a transfer between two wallets with the relayer as its payer. */
 export async function buildTransfer(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { amount, token, source, destination }: TransferRequest,
-  { account, prices }: BuildContext,
+  { account, prices }: SponsoredBuildContext,
 ): Promise<BuiltTransaction> {
   const policy = readPolicy(account.policies);
   const fault = accountFault([source, destination], policy);
-  if (fault !== undefined) throw new Refusal('validation', `Policy violation: ${fault}`);
-  const asset = await assetOf(read, token, policy);
-  if (amount === 0n) throw new Refusal('validation', 'Amount must be greater than 0');
+  if (fault !== undefined) throw new GaslessRefusal('validation', `Policy violation: ${fault}`);
+  const asset = await readSponsoredAsset(read, token, policy);
+  if (amount === 0n) throw new GaslessRefusal('validation', 'Amount must be greater than 0');
   const [isMissing, { blockhash, lastValidBlockHeight }] = await Promise.all([
     isAccountMissing(read, asset, destination),
     latestBlockhash(read),
@@ -90,87 +91,91 @@ export async function buildTransfer(
   // A user who pays the relayer back can have it make the account. Where the relayer pays, it pays for fees only.
   const payer = policy.feePayer === 'user' ? account.address : source;
   const transfer = [
-    ...(isMissing && asset.mint !== null ? [createAssociated(payer, destination, asset.mint)] : []),
-    transferOf(asset, source, destination, amount),
+    ...(isMissing && asset.mint !== null ? [createAssociatedAccountInstruction(payer, destination, asset.mint)] : []),
+    transferInstructionOf(asset, source, destination, amount),
   ];
   const compose = (before: readonly TransactionInstruction[]) =>
-    compileLegacy({ payer: account.address, blockhash, instructions: [...before, ...transfer] });
+    compileLegacyMessage({ payer: account.address, blockhash, instructions: [...before, ...transfer] });
   const input = { compose, asset, user: source, spent: amount, relayer: account.address, policy, prices };
   return { ...(await withFee(read, input)), lastValidBlockHeight };
 }
 
 interface PricingInput {
-  compose(before: readonly TransactionInstruction[]): Message;
-  asset: Asset;
+  compose(before: readonly TransactionInstruction[]): CompiledMessage;
+  asset: SponsoredAsset;
   /** Who pays the fee, where users do. */
   user: string;
   /** How much of the asset the user moves besides the fee. */
   spent: bigint;
   relayer: string;
   policy: SolanaPolicy;
-  prices: Prices;
+  prices: TokenPriceSources;
 }
 
 /** Finds the price of a transaction and, where users pay it, puts the payment into it. */
-async function withFee(read: ReadOne, priced: PricingInput): Promise<Pick<BuiltTransaction, 'transaction' | 'quote'>> {
+async function withFee(
+  read: ReadFromEndpoint,
+  priced: PricingInput,
+): Promise<Pick<BuiltTransaction, 'transaction' | 'quote'>> {
   const { compose, asset, user, spent, relayer, policy } = priced;
   if (policy.feePayer === 'relayer') {
     const message = compose([]);
     return { transaction: unsigned(message), quote: await quoteOf(read, message, priced) };
   }
-  if (user === relayer) throw new Refusal('params', 'The relayer cannot pay itself');
+  if (user === relayer) throw new GaslessRefusal('params', 'The relayer cannot pay itself');
   // A swap closes the account of wrapped SOL, perhaps before this transaction is in a block.
   const mayClose = asset.address === WRAPPED_SOL && policy.swaps !== null;
   const isMissing = mayClose || (await isAccountMissing(read, asset, relayer));
-  const making = isMissing && asset.mint !== null ? [createAssociated(relayer, relayer, asset.mint)] : [];
-  const payment = (amount: bigint) => [...making, transferOf(asset, user, relayer, amount)];
+  const making =
+    isMissing && asset.mint !== null ? [createAssociatedAccountInstruction(relayer, relayer, asset.mint)] : [];
+  const payment = (amount: bigint) => [...making, transferInstructionOf(asset, user, relayer, amount)];
   // The price of a message does not depend on the amounts in it.
   const quote = await quoteOf(read, compose(payment(1n)), priced);
-  const held = await holdings(read, asset, user);
+  const held = await walletBalanceOf(read, asset, user);
   if (held < quote.gross + spent) {
-    throw new Refusal('funds', `${user} has ${held} of ${asset.address}, and ${quote.gross + spent} are needed`);
+    throw new GaslessRefusal('funds', `${user} has ${held} of ${asset.address}, and ${quote.gross + spent} are needed`);
   }
   return { transaction: unsigned(compose(payment(quote.gross))), quote };
 }
 
 async function quoteOf(
-  read: ReadOne,
-  message: Message,
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
   { asset, relayer, policy, prices }: PricingInput,
-): Promise<Quote> {
-  const looked = await lookUp(read, message);
-  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+): Promise<SponsoredQuote> {
+  const looked = await resolveLookupTables(read, message);
+  if (looked.kind === 'fault') throw new GaslessRefusal('validation', looked.reason);
   const keys = [...message.keys, ...looked.addresses];
-  const size = sizeOf(message);
+  const size = transactionSize(message);
   const violation =
-    policyViolation({ message, size, lookedUp: looked.addresses }, relayer, policy, guardOf(policy)) ??
+    policyViolation({ message, size, lookedUp: looked.addresses }, relayer, policy, guardOptionsOf(policy)) ??
     (await tokenFault(read, message, keys, policy));
-  if (violation !== undefined) throw new Refusal('validation', violation);
-  const lamports = await priceOf(read, message, keys, policy);
-  const tokens = await worth(prices, asset.address, lamports, policy);
-  const gross = grossOf(asset, tokens);
-  assertWithin(asset.address, gross, policy);
+  if (violation !== undefined) throw new GaslessRefusal('validation', violation);
+  const lamports = await sponsoredPriceOf(read, message, keys, policy);
+  const tokens = await lamportsInToken(prices, asset.address, lamports, policy);
+  const gross = grossAmountOf(asset, tokens);
+  assertFeeAllowed(asset.address, gross, policy);
   return { asset, lamports, tokens, gross };
 }
 
 /** @throws Refusal where a fee in a token is more than the policies allow */
-export function assertWithin(token: string, fee: bigint, { allowedTokens }: SolanaPolicy): void {
+export function assertFeeAllowed(token: string, fee: bigint, { allowedTokens }: SolanaPolicy): void {
   const most = allowedTokens.find(({ mint }) => mint === token)?.maxFee ?? null;
   if (most === null || fee <= most) return;
-  throw new Refusal(
+  throw new GaslessRefusal(
     'validation',
     `Policy violation: Fee amount ${fee} of ${token} exceeds max allowed fee amount ${most}`,
   );
 }
 
 /** @throws MalformedTransaction when it does not fit into a packet */
-function unsigned(message: Message): string {
+function unsigned(message: CompiledMessage): string {
   const empty = Array.from({ length: message.signers }, () => Buffer.alloc(SIGNATURE_LENGTH));
   return encodeTransaction(empty, encodeMessage(message));
 }
 
 /** A token, or the coin itself: fees are paid in it, and transfers move it. */
-export interface Asset {
+export interface SponsoredAsset {
   /** The mint. For the coin: the System program's address, as in the reference. */
   address: string;
   decimals: number;
@@ -178,53 +183,68 @@ export interface Asset {
   mint: Mint | null;
 }
 
-const COIN: Asset = { address: SYSTEM_PROGRAM, decimals: 9, mint: null };
+const COIN: SponsoredAsset = { address: SYSTEM_PROGRAM, decimals: 9, mint: null };
 
 /**
  * Reads the asset that a request names. The coin is always allowed; a token only if the policies allow it.
  * @throws Refusal
  */
-export async function assetOf(
-  read: ReadOne,
+export async function readSponsoredAsset(
+  read: ReadFromEndpoint,
   address: string,
   { allowedTokens }: Pick<SolanaPolicy, 'allowedTokens'>,
-): Promise<Asset> {
-  if (!isAddress(address)) throw new Refusal('params', `${JSON.stringify(address.slice(0, 50))} is not an address`);
+): Promise<SponsoredAsset> {
+  if (!isAddress(address))
+    throw new GaslessRefusal('params', `${JSON.stringify(address.slice(0, 50))} is not an address`);
   if (address === COIN.address) return COIN;
   if (allowedTokens.length > 0 && !allowedTokens.some(({ mint }) => mint === address)) {
-    throw new Refusal('validation', `Policy violation: Token ${address} not allowed for transfers`);
+    throw new GaslessRefusal('validation', `Policy violation: Token ${address} not allowed for transfers`);
   }
-  const [account] = await accountsAt(read, [address]);
+  const [account] = await getAccounts(read, [address]);
   const mint = readMint(address, account);
-  if (mint === undefined) throw new Refusal('token', `${address} is no token`);
-  if (mint.hasHook) throw new Refusal('token', `${address} calls a program with each transfer, which is not supported`);
+  if (mint === undefined) throw new GaslessRefusal('token', `${address} is no token`);
+  if (mint.hasHook)
+    throw new GaslessRefusal('token', `${address} calls a program with each transfer, which is not supported`);
   return { address, decimals: mint.decimals, mint };
 }
 
 /** The amount to send so that the net amount arrives. */
-export function grossOf({ mint }: Asset, net: bigint): bigint {
-  return mint === null ? net : grossFor(mint, net);
+export function grossAmountOf({ mint }: SponsoredAsset, net: bigint): bigint {
+  return mint === null ? net : grossBeforeTransferFee(mint, net);
 }
 
 /** Moves an amount from one wallet to another. A token moves between their associated accounts. */
-export function transferOf({ mint }: Asset, from: string, to: string, amount: bigint): TransactionInstruction {
+export function transferInstructionOf(
+  { mint }: SponsoredAsset,
+  from: string,
+  to: string,
+  amount: bigint,
+): TransactionInstruction {
   if (mint === null) return lamportsTransfer(from, to, amount);
   const [source, destination] = [associatedAccount(from, mint), associatedAccount(to, mint)];
   return tokensTransfer({ mint, source, destination, authority: from, amount });
 }
 
 /** How much of the asset a wallet has. @throws Refusal where the wallet has no account for it */
-export async function holdings(read: ReadOne, { address, mint }: Asset, wallet: string): Promise<bigint> {
-  if (mint === null) return balance(read, wallet);
-  const [account] = await accountsAt(read, [associatedAccount(wallet, mint)]);
+export async function walletBalanceOf(
+  read: ReadFromEndpoint,
+  { address, mint }: SponsoredAsset,
+  wallet: string,
+): Promise<bigint> {
+  if (mint === null) return getBalance(read, wallet);
+  const [account] = await getAccounts(read, [associatedAccount(wallet, mint)]);
   const held = readTokenAccount(account);
-  if (held === undefined) throw new Refusal('token', `${wallet} has no account for ${address}`);
+  if (held === undefined) throw new GaslessRefusal('token', `${wallet} has no account for ${address}`);
   return held.amount;
 }
 
 /** Whether the chain has no account of the wallet for the asset, so that one has to be made. */
-export async function isAccountMissing(read: ReadOne, { mint }: Asset, wallet: string): Promise<boolean> {
+export async function isAccountMissing(
+  read: ReadFromEndpoint,
+  { mint }: SponsoredAsset,
+  wallet: string,
+): Promise<boolean> {
   if (mint === null) return false;
-  const [account] = await accountsAt(read, [associatedAccount(wallet, mint)]);
+  const [account] = await getAccounts(read, [associatedAccount(wallet, mint)]);
   return account === null;
 }

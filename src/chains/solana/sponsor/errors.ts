@@ -25,14 +25,14 @@ const CLASSES = {
   token: { code: -32_601, tag: 'PREPARATION_ERROR', prefix: 'Invalid Token Account: ' },
 } as const;
 
-export type RefusalKind = keyof typeof CLASSES;
+export type GaslessRefusalKind = keyof typeof CLASSES;
 
 /** Why a gasless method is refused. */
-export class Refusal extends OwnRefusal {
+export class GaslessRefusal extends OwnRefusal {
   /** The text without the opening words of its class. */
   readonly detail: string;
 
-  constructor(kind: RefusalKind, detail: string, cause?: unknown) {
+  constructor(kind: GaslessRefusalKind, detail: string, cause?: unknown) {
     const { code, tag, prefix } = CLASSES[kind];
     super(code, tag, `${prefix}${detail}`, cause);
     this.detail = detail;
@@ -52,29 +52,32 @@ export function isUntraded(error: unknown): boolean {
  * @param trouble the class of a node's failure
  * @throws Refusal
  */
-export async function refusing<T>(use: () => Promise<T>, trouble: RefusalKind = 'provider'): Promise<T> {
+export async function withGaslessRefusals<T>(
+  use: () => Promise<T>,
+  trouble: GaslessRefusalKind = 'provider',
+): Promise<T> {
   try {
     return await use();
   } catch (error) {
-    throw refusalOf(error, trouble) ?? error;
+    throw gaslessRefusalOf(error, trouble) ?? error;
   }
 }
 
 /** The refusal that a failure becomes; undefined for a fault of our own. */
-export function refusalOf(error: unknown, trouble: RefusalKind = 'provider'): Refusal | undefined {
-  if (error instanceof Refusal) return error;
-  if (error instanceof MalformedTransaction) return new Refusal('encoding', error.message, error);
-  if (error instanceof MarketFailure) return new Refusal('estimation', error.message, error);
-  if (error instanceof RpcError) return new Refusal(trouble, error.message, error);
+export function gaslessRefusalOf(error: unknown, trouble: GaslessRefusalKind = 'provider'): GaslessRefusal | undefined {
+  if (error instanceof GaslessRefusal) return error;
+  if (error instanceof MalformedTransaction) return new GaslessRefusal('encoding', error.message, error);
+  if (error instanceof MarketFailure) return new GaslessRefusal('estimation', error.message, error);
+  if (error instanceof RpcError) return new GaslessRefusal(trouble, error.message, error);
   if (!(error instanceof AppError)) return undefined;
   switch (error.code) {
     case 'INVALID_REQUEST':
-      if (error.cause instanceof Refusal) return error.cause;
-      return new Refusal(isMalformed(error) ? 'encoding' : 'validation', error.message, error);
+      if (error.cause instanceof GaslessRefusal) return error.cause;
+      return new GaslessRefusal(isMalformed(error) ? 'encoding' : 'validation', error.message, error);
     case 'SIGNER_FAILED':
-      return new Refusal('signature', error.message, error);
+      return new GaslessRefusal('signature', error.message, error);
     case 'PROVIDER_FAILED':
-      return new Refusal(trouble, error.message, error);
+      return new GaslessRefusal(trouble, error.message, error);
     default:
       return undefined;
   }
@@ -85,14 +88,14 @@ function isMalformed({ cause }: AppError): boolean {
 }
 
 /**
- * {@link refusing} for endpoints that do not speak JSON-RPC: failures become errors of the API.
+ * {@link withGaslessRefusals} for endpoints that do not speak JSON-RPC: failures become errors of the API.
  * @throws AppError, RpcError
  */
-export async function inPlainWords<T>(use: () => Promise<T>): Promise<T> {
+export async function withApiErrors<T>(use: () => Promise<T>): Promise<T> {
   try {
-    return await refusing(use);
+    return await withGaslessRefusals(use);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof GaslessRefusal)) throw error;
     const { cause, detail } = error;
     if (cause instanceof AppError || cause instanceof RpcError) throw cause;
     if (cause instanceof MarketFailure && !isUntraded(cause)) {

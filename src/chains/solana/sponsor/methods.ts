@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../../../domain/errors.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
 import type { Json, WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, OwnMethod, SendingMethod, Sponsorship } from '../../chain-client.ts';
-import { readForm } from '../../request-form.ts';
-import { inPlainWords, Refusal, refusalOf, refusing } from './errors.ts';
+import type { LocalRpcMethod, LocalSendMethod, RelayerAccount, Sponsorship } from '../../chain-client.ts';
+import { parseRequestForm } from '../../request-form.ts';
+import { GaslessRefusal, gaslessRefusalOf, withApiErrors, withGaslessRefusals } from './errors.ts';
 import type { Sponsor } from './sponsor.ts';
 import { supportedTokens } from './supported.ts';
 
 /** Features beyond sending, by the reference's names. */
 const FEATURES = ['gasless'];
 
-const FEATURES_METHOD: OwnMethod = {
+const FEATURES_METHOD: LocalRpcMethod = {
   kind: 'answer',
   run: async (params) => {
-    readParams(nothingSchema, params);
+    readParams(noParamsSchema, params);
     return { features: FEATURES };
   },
 };
@@ -23,16 +23,16 @@ const FEATURES_METHOD: OwnMethod = {
 /** The methods that the relayer answers itself, by name. */
 export function sponsorMethods(
   sponsor: Sponsor,
-  sideOf: (account: Account) => RpcClient,
-): ReadonlyMap<string, OwnMethod> {
-  return new Map<string, OwnMethod>([
+  sideOf: (account: RelayerAccount) => RpcClient,
+): ReadonlyMap<string, LocalRpcMethod> {
+  return new Map<string, LocalRpcMethod>([
     [
       'feeEstimate',
       {
         kind: 'answer',
         run: async (params, account) => {
           const request = readParams(sponsoredSchema, params);
-          return refusing(() => sponsor.estimate(request, account), 'estimation');
+          return withGaslessRefusals(() => sponsor.estimate(request, account), 'estimation');
         },
       },
     ],
@@ -42,7 +42,7 @@ export function sponsorMethods(
         kind: 'sign',
         run: async (params, account, signer) => {
           const request = readParams(sponsoredSchema, params);
-          return refusing(() => sponsor.prepare(request, account, signer));
+          return withGaslessRefusals(() => sponsor.prepare(request, account, signer));
         },
       },
     ],
@@ -53,7 +53,7 @@ export function sponsorMethods(
         event: 'transfer_transaction',
         run: async (params, account, signer) => {
           const request = readParams(transferSchema, params);
-          return refusing(() => sponsor.transfer(request, account, signer));
+          return withGaslessRefusals(() => sponsor.transfer(request, account, signer));
         },
       },
     ],
@@ -64,7 +64,7 @@ export function sponsorMethods(
         event: 'sign_transaction',
         run: async (params, account, signer) => {
           const { transaction } = readParams(signedSchema, params);
-          return refusing(async () => ({ ...(await sponsor.sign(transaction, account, signer)) }));
+          return withGaslessRefusals(async () => ({ ...(await sponsor.sign(transaction, account, signer)) }));
         },
       },
     ],
@@ -74,7 +74,7 @@ export function sponsorMethods(
       {
         kind: 'answer',
         run: async (params, account) => {
-          readParams(nothingSchema, params);
+          readParams(noParamsSchema, params);
           return supportedTokens(sideOf(account), account);
         },
       },
@@ -84,33 +84,34 @@ export function sponsorMethods(
   ]);
 }
 
-function signingAndSending(sponsor: Sponsor): SendingMethod {
+function signingAndSending(sponsor: Sponsor): LocalSendMethod {
   return {
     kind: 'send',
     event: 'sign_and_send_transaction',
     body: (params) => readParams(signedSchema, params),
-    check: (body, account) => refusing(() => sponsor.assertSendable(signedSchema.parse(body).transaction, account)),
+    check: (body, account) =>
+      withGaslessRefusals(() => sponsor.assertSendable(signedSchema.parse(body).transaction, account)),
     answer: ({ id, status_reason: reason, transaction, signature }): WireObject => {
       if (signature !== undefined) return { transaction, signature, id };
-      throw new Refusal('validation', typeof reason === 'string' ? reason : 'It ended before it was signed');
+      throw new GaslessRefusal('validation', typeof reason === 'string' ? reason : 'It ended before it was signed');
     },
     refusal: (error) => {
-      if (error.code === 'UNAVAILABLE') return new Refusal('send', error.message, error);
-      return refusalOf(error);
+      if (error.code === 'UNAVAILABLE') return new GaslessRefusal('send', error.message, error);
+      return gaslessRefusalOf(error);
     },
   };
 }
 
 /** The endpoints that do the same without JSON-RPC. */
-export function sponsorshipOf(sponsor: Sponsor, guarded: <T>(use: () => Promise<T>) => Promise<T>): Sponsorship {
+export function createSponsorship(sponsor: Sponsor, guarded: <T>(use: () => Promise<T>) => Promise<T>): Sponsorship {
   return {
     quote: async (body, account) => {
-      const request = readForm(sponsoredSchema, body);
-      return guarded(() => inPlainWords(() => sponsor.estimate(request, account)));
+      const request = parseRequestForm(sponsoredSchema, body);
+      return guarded(() => withApiErrors(() => sponsor.estimate(request, account)));
     },
     build: async (body, account, signer) => {
-      const request = readForm(sponsoredSchema, body);
-      return guarded(() => inPlainWords(() => sponsor.prepare(request, account, signer)));
+      const request = parseRequestForm(sponsoredSchema, body);
+      return guarded(() => withApiErrors(() => sponsor.prepare(request, account, signer)));
     },
   };
 }
@@ -138,10 +139,10 @@ const token = z.string().meta({ description: 'Mint of the token; the address of 
 const wallet = z.string().meta({ description: 'Address of the wallet, not of its token account' });
 
 /** The parameters of the gasless methods, and the bodies of the sponsored endpoints. */
-export const sponsoredSchema = strictForm({ transaction, fee_token: token });
-export const transferSchema = strictForm({ amount, token, source: wallet, destination: wallet });
-const signedSchema = strictForm({ transaction });
-export const nothingSchema = strictForm({});
+export const sponsoredSchema = strictObjectSchema({ transaction, fee_token: token });
+export const transferSchema = strictObjectSchema({ amount, token, source: wallet, destination: wallet });
+const signedSchema = strictObjectSchema({ transaction });
+export const noParamsSchema = strictObjectSchema({});
 
 /**
  * Reads a method's parameters.
@@ -149,7 +150,7 @@ export const nothingSchema = strictForm({});
  */
 export function readParams<S extends z.ZodType>(schema: S, params: Json): z.output<S> {
   try {
-    return readForm(schema, params);
+    return parseRequestForm(schema, params);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw invalidRequest(`Invalid Solana RPC request: ${error.message}`, error);

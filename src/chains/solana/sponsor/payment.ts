@@ -1,17 +1,17 @@
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { type TokenBurn, type TokenTransfer, tokenBurns, tokenTransfers } from '../guard/tokens.ts';
-import type { Message } from '../message/compiled-message.ts';
-import { lookUp } from '../message/lookup-tables.ts';
+import type { CompiledMessage } from '../message/compiled-message.ts';
+import { resolveLookupTables } from '../message/lookup-tables.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
-import { accountsAt } from '../provider.ts';
+import { getAccounts } from '../provider.ts';
 import { associatedAccount } from '../tokens/associated.ts';
-import { netOf, readMint } from '../tokens/mint.ts';
+import { netAfterTransferFee, readMint } from '../tokens/mint.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
-import { readLamports } from '../tokens/transfer.ts';
-import { assertWithin, type BuildContext } from './build.ts';
-import { isUntraded, Refusal } from './errors.ts';
-import { priceOf, worth } from './price.ts';
+import { readLamportsTransfer } from '../tokens/transfer.ts';
+import { assertFeeAllowed, type SponsoredBuildContext } from './build.ts';
+import { GaslessRefusal, isUntraded } from './errors.ts';
+import { lamportsInToken, sponsoredPriceOf } from './price.ts';
 
 /** In the reference's words. */
 const UNPAID = "Transaction doesn't contain required fee payment instruction or payment amount is insufficient";
@@ -29,29 +29,29 @@ interface Payment {
  * @throws Refusal
  */
 export async function assertPaid(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { message, messageBytes, signatures }: WireTransaction,
-  { account, prices }: BuildContext,
+  { account, prices }: SponsoredBuildContext,
 ): Promise<void> {
   const policy = readPolicy(account.policies);
-  const looked = await lookUp(read, message);
-  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+  const looked = await resolveLookupTables(read, message);
+  if (looked.kind === 'fault') throw new GaslessRefusal('validation', looked.reason);
   const keys = [...message.keys, ...looked.addresses];
   const paid = await paymentOf(read, message, keys, account.address);
   for (const [mint, amount] of paid.tokens) {
     assertAllowed(mint, policy);
-    assertWithin(mint, amount, policy);
+    assertFeeAllowed(mint, amount, policy);
   }
   const [own = Buffer.alloc(0)] = signatures;
   if (isSignatureOf(account.address, own, messageBytes)) return;
-  const price = await priceOf(read, message, keys, policy);
-  if ((await creditOf(paid, price, policy, prices)) < price) throw new Refusal('params', UNPAID);
+  const price = await sponsoredPriceOf(read, message, keys, policy);
+  if ((await creditOf(paid, price, policy, prices)) < price) throw new GaslessRefusal('params', UNPAID);
 }
 
 /** Refuses a token that the policies do not allow, so that the market is not asked for its price. @throws Refusal */
 function assertAllowed(mint: string, { allowedTokens }: SolanaPolicy): void {
   if (allowedTokens.length === 0 || allowedTokens.some((token) => token.mint === mint)) return;
-  throw new Refusal('validation', `Policy violation: Token ${mint} not allowed for transfers`);
+  throw new GaslessRefusal('validation', `Policy violation: Token ${mint} not allowed for transfers`);
 }
 
 /**
@@ -62,7 +62,7 @@ async function creditOf(
   { lamports, tokens }: Payment,
   price: bigint,
   policy: SolanaPolicy,
-  prices: BuildContext['prices'],
+  prices: SponsoredBuildContext['prices'],
 ): Promise<bigint> {
   let credit = lamports;
   for (const [mint, amount] of tokens) {
@@ -75,13 +75,13 @@ async function creditOf(
 
 /** Null for a token that nobody trades. Such a token pays nothing. */
 async function worthOf(
-  prices: BuildContext['prices'],
+  prices: SponsoredBuildContext['prices'],
   mint: string,
   price: bigint,
   policy: SolanaPolicy,
 ): Promise<bigint | null> {
   try {
-    return await worth(prices, mint, price, policy);
+    return await lamportsInToken(prices, mint, price, policy);
   } catch (error) {
     if (isUntraded(error)) return null;
     throw error;
@@ -92,9 +92,14 @@ async function worthOf(
  * What instructions pay to the relayer, less what they take from its own accounts. Transfers inside programs do not
  * count.
  */
-async function paymentOf(read: ReadOne, message: Message, keys: readonly string[], relayer: string): Promise<Payment> {
+async function paymentOf(
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
+  keys: readonly string[],
+  relayer: string,
+): Promise<Payment> {
   const lamports = message.instructions
-    .map(({ program, accounts, data }) => readLamports(keys[program] ?? '', named(accounts, keys), data))
+    .map(({ program, accounts, data }) => readLamportsTransfer(keys[program] ?? '', named(accounts, keys), data))
     .filter((transfer) => transfer?.to === relayer && transfer.from !== relayer)
     .reduce((sum, transfer) => sum + (transfer?.lamports ?? 0n), 0n);
   const moves = { transfers: tokenTransfers(message, keys), burns: tokenBurns(message, keys) };
@@ -110,7 +115,11 @@ interface Moves {
   burns: readonly TokenBurn[];
 }
 
-async function tokensPaid(read: ReadOne, { transfers, burns }: Moves, relayer: string): Promise<Map<string, bigint>> {
+async function tokensPaid(
+  read: ReadFromEndpoint,
+  { transfers, burns }: Moves,
+  relayer: string,
+): Promise<Map<string, bigint>> {
   const paid = new Map<string, bigint>();
   if (transfers.length === 0) return paid;
   const ends = [
@@ -119,7 +128,7 @@ async function tokensPaid(read: ReadOne, { transfers, burns }: Moves, relayer: s
       ...burns.map(({ account }) => account),
     ]),
   ];
-  const found = await accountsAt(read, ends);
+  const found = await getAccounts(read, ends);
   const known = new Map(ends.map((end, index) => [end, readTokenAccount(found[index])]));
   // The relayer's accounts may be made by the transaction that pays into them.
   const own = new Map(
@@ -136,13 +145,13 @@ async function tokensPaid(read: ReadOne, { transfers, burns }: Moves, relayer: s
   // A permanent delegate can burn what was just paid.
   for (const { account, mint, amount } of burns) moves.push({ mint, amount, isFrom: isOwn(account), isTo: false });
   const mints = [...new Set(moves.filter(({ isFrom, isTo }) => isFrom || isTo).map(({ mint }) => mint))];
-  const accounts = mints.length === 0 ? [] : await accountsAt(read, mints);
+  const accounts = mints.length === 0 ? [] : await getAccounts(read, mints);
   for (const [index, address] of mints.entries()) {
     const mint = readMint(address, accounts[index]);
     const own = moves.filter((move) => move.mint === address);
     const sum = own.reduce((total, { amount, isFrom, isTo }) => {
       if (isFrom) return isTo ? total : total - amount;
-      return isTo && mint !== undefined ? total + netOf(mint, amount) : total;
+      return isTo && mint !== undefined ? total + netAfterTransferFee(mint, amount) : total;
     }, 0n);
     paid.set(address, sum);
   }

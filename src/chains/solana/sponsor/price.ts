@@ -1,12 +1,12 @@
 import type { MarketClient } from '../../../egress/market-client.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { SolanaPolicy } from '../configuration/policy.ts';
-import { feeOf } from '../fees.ts';
-import { encodeMessage, type Message } from '../message/compiled-message.ts';
+import { messageFee } from '../fees.ts';
+import { type CompiledMessage, encodeMessage } from '../message/compiled-message.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
-import { tokensFor } from '../swap/jupiter.ts';
-import { rentPaid } from '../tokens/associated.ts';
-import { Refusal } from './errors.ts';
+import { quoteTokensFor } from '../swap/jupiter.ts';
+import { rentOfNewAccounts } from '../tokens/associated.ts';
+import { GaslessRefusal } from './errors.ts';
 
 /** Test chains, by their genesis hash. Nobody trades there, so a unit of a token counts as worth a lamport. */
 const WITHOUT_MARKET: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const WITHOUT_MARKET: ReadonlySet<string> = new Set([
 const SLIPPAGE = 1;
 
 /** Where the prices of a chain's tokens come from. */
-export interface Prices {
+export interface TokenPriceSources {
   market: MarketClient;
   genesis: string;
 }
@@ -29,15 +29,15 @@ export interface Prices {
  * What some lamports are worth in a token, in its smallest unit.
  * @throws MarketFailure
  */
-export async function worth(
-  { market, genesis }: Prices,
+export async function lamportsInToken(
+  { market, genesis }: TokenPriceSources,
   mint: string,
   lamports: bigint,
   { allowedTokens }: Pick<SolanaPolicy, 'allowedTokens'>,
 ): Promise<bigint> {
   if (mint === WRAPPED_SOL || mint === SYSTEM_PROGRAM || WITHOUT_MARKET.has(genesis)) return lamports;
   const slippage = allowedTokens.find((token) => token.mint === mint)?.slippage ?? SLIPPAGE;
-  return tokensFor(market, mint, lamports, slippage);
+  return quoteTokensFor(market, mint, lamports, slippage);
 }
 
 /**
@@ -45,16 +45,22 @@ export async function worth(
  * for, and the margin on both. Recent priority prices do not count: the fee depends on the message only.
  * @throws Refusal where the price is more than the policies allow
  */
-export async function priceOf(
-  read: ReadOne,
-  message: Message,
+export async function sponsoredPriceOf(
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
   keys: readonly string[],
   { feeMargin, maxFee }: SolanaPolicy,
 ): Promise<bigint> {
-  const [fee, rent] = await Promise.all([feeOf(read, message, encodeMessage(message)), rentPaid(read, message, keys)]);
+  const [fee, rent] = await Promise.all([
+    messageFee(read, message, encodeMessage(message)),
+    rentOfNewAccounts(read, message, keys),
+  ]);
   const price = withMargin(fee + rent, feeMargin);
   if (maxFee !== null && price > maxFee) {
-    throw new Refusal('validation', `Policy violation: Fee amount ${price} exceeds max allowed fee amount ${maxFee}`);
+    throw new GaslessRefusal(
+      'validation',
+      `Policy violation: Fee amount ${price} exceeds max allowed fee amount ${maxFee}`,
+    );
   }
   return price;
 }

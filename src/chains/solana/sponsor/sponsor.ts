@@ -3,32 +3,37 @@ import type { WireObject } from '../../../domain/json/json.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
 import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../chain-client.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
 import { isAddress } from '../address.ts';
 import { readPolicy } from '../configuration/policy.ts';
-import type { Message } from '../message/compiled-message.ts';
-import { nonceOf } from '../message/durable-nonce.ts';
-import { lookUp } from '../message/lookup-tables.ts';
+import type { CompiledMessage } from '../message/compiled-message.ts';
+import { durableNonceOf } from '../message/durable-nonce.ts';
+import { resolveLookupTables } from '../message/lookup-tables.ts';
 import { decodeTransaction } from '../message/transaction.ts';
-import { judge, judgeCoSigned, type Verdict } from '../prepare.ts';
-import { type CoSigned, readCoSigned, readTransaction, readUnfinished } from '../request.ts';
+import { judgeCoSigned, judgeForSigning, type SigningRefusal } from '../prepare.ts';
+import {
+  type CoSignedTransaction,
+  readCoSignedTransaction,
+  readPartlySignedTransaction,
+  readTransaction,
+} from '../request.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { signMessageAs } from '../signing.ts';
 import {
-  type BuildContext,
   type BuiltTransaction,
   buildPrepared,
   buildTransfer,
+  type SponsoredBuildContext,
   type TransferRequest,
 } from './build.ts';
-import { Refusal } from './errors.ts';
+import { GaslessRefusal } from './errors.ts';
 import { assertPaid } from './payment.ts';
 
 export interface SponsorParts {
   /** The endpoints, as far as they serve an account's chain. */
-  sideOf(account: Account): RpcClient;
+  sideOf(account: RelayerAccount): RpcClient;
   /** The genesis hash of an account's chain. */
-  genesisOf(account: Account): Promise<string>;
+  genesisOf(account: RelayerAccount): Promise<string>;
   market: MarketClient;
 }
 
@@ -50,36 +55,41 @@ export class Sponsor {
   }
 
   /** What a transaction would cost. */
-  async estimate(request: SponsoredRequest, account: Account): Promise<WireObject> {
+  async estimate(request: SponsoredRequest, account: RelayerAccount): Promise<WireObject> {
     const { quote } = await this.#prepared(request, account);
     const { asset, lamports, tokens, gross } = quote;
     return {
       estimated_fee: unitsText(gross, asset.decimals),
-      conversion_rate: rateText(tokens, asset.decimals, lamports),
+      conversion_rate: tokensPerSolText(tokens, asset.decimals, lamports),
     };
   }
 
   /** A transaction with its payment in it, signed by the relayer. */
-  async prepare(request: SponsoredRequest, account: Account, signer: Signer): Promise<WireObject> {
+  async prepare(request: SponsoredRequest, account: RelayerAccount, signer: Signer): Promise<WireObject> {
     return this.#finished(await this.#prepared(request, account), account, signer);
   }
 
   /** A transfer that the relayer pays for and has signed. */
-  async transfer(request: TransferRequest, account: Account, signer: Signer): Promise<WireObject> {
+  async transfer(request: TransferRequest, account: RelayerAccount, signer: Signer): Promise<WireObject> {
     for (const wallet of [request.source, request.destination]) {
-      if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is not an address`);
+      if (!isAddress(wallet))
+        throw new GaslessRefusal('params', `${JSON.stringify(wallet.slice(0, 50))} is not an address`);
     }
-    if (request.source === account.address) throw new Refusal('params', 'The relayer cannot pay itself');
+    if (request.source === account.address) throw new GaslessRefusal('params', 'The relayer cannot pay itself');
     const building = await this.#building(account);
     const built = await this.#parts.sideOf(account).onOne((read) => buildTransfer(read, request, building));
     return this.#finished(built, account, signer);
   }
 
   /** The relayer's signature for a client's own bytes, which stay as they are. Others may sign after it. */
-  async sign(base64: string, account: Account, signer: Signer): Promise<{ transaction: string; signature: string }> {
-    const coSigned = readCoSigned(base64, account);
+  async sign(
+    base64: string,
+    account: RelayerAccount,
+    signer: Signer,
+  ): Promise<{ transaction: string; signature: string }> {
+    const coSigned = readCoSignedTransaction(base64, account);
     if (coSigned !== undefined) return this.#signAsOther(coSigned, account, signer);
-    const { message, messageBytes, signatures } = readUnfinished(base64, account);
+    const { message, messageBytes, signatures } = readPartlySignedTransaction(base64, account);
     assertPassing(message, account);
     await this.assertPaid({ transaction: base64 }, account);
     await this.assertSound(base64, account);
@@ -87,7 +97,7 @@ export class Sponsor {
   }
 
   /** The relayer's signature for a transaction that somebody else pays for. */
-  async #signAsOther({ transaction, place }: CoSigned, account: Account, signer: Signer) {
+  async #signAsOther({ transaction, place }: CoSignedTransaction, account: RelayerAccount, signer: Signer) {
     const verdict = await judgeCoSigned(this.#parts.sideOf(account), transaction, account);
     assertSupported(verdict);
     return signMessageAs(account.address, transaction.messageBytes, transaction.signatures, signer, place);
@@ -96,7 +106,7 @@ export class Sponsor {
   /**
    * Refuses a transaction that cannot be sent, before it is accepted. Every signer but the relayer must have signed it.
    */
-  async assertSendable(base64: string, account: Account): Promise<void> {
+  async assertSendable(base64: string, account: RelayerAccount): Promise<void> {
     readTransaction(base64, account);
     await this.assertSound(base64, { ...account, maySpend: true });
   }
@@ -104,19 +114,19 @@ export class Sponsor {
   /**
    * Refuses a transaction that no node will take, as its lookup tables show. Where no node answers, it may be taken.
    */
-  async assertLoadable({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
+  async assertLoadable({ transaction: base64 }: SolanaRequest, account: RelayerAccount): Promise<void> {
     if (base64 === undefined) return;
     const { message } = decodeTransaction(base64);
     if (message.lookups.length === 0) return;
     const looked = await this.#parts
       .sideOf(account)
-      .onOne((read) => lookUp(read, message))
+      .onOne((read) => resolveLookupTables(read, message))
       .catch(nothing);
-    if (looked?.kind === 'fault' && !looked.mayBeBehind) throw new Refusal('validation', looked.reason);
+    if (looked?.kind === 'fault' && !looked.mayBeBehind) throw new GaslessRefusal('validation', looked.reason);
   }
 
   /** Where users pay, refuses a transaction that does not pay enough. */
-  async assertPaid({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
+  async assertPaid({ transaction: base64 }: SolanaRequest, account: RelayerAccount): Promise<void> {
     if (base64 === undefined || readPolicy(account.policies).feePayer !== 'user') return;
     const building = await this.#building(account);
     const transaction = decodeTransaction(base64);
@@ -124,21 +134,24 @@ export class Sponsor {
   }
 
   /** Refuses a transaction that policies, a trial or the balance forbid. */
-  async assertSound(base64: string, account: Account): Promise<void> {
-    assertSupported(await judge(this.#parts.sideOf(account), base64, account));
+  async assertSound(base64: string, account: RelayerAccount): Promise<void> {
+    assertSupported(await judgeForSigning(this.#parts.sideOf(account), base64, account));
   }
 
-  async #building(account: Account): Promise<BuildContext> {
+  async #building(account: RelayerAccount): Promise<SponsoredBuildContext> {
     const { market, genesisOf } = this.#parts;
     return { account, prices: { market, genesis: await genesisOf(account) } };
   }
 
-  async #prepared({ transaction, fee_token: feeToken }: SponsoredRequest, account: Account): Promise<BuiltTransaction> {
+  async #prepared(
+    { transaction, fee_token: feeToken }: SponsoredRequest,
+    account: RelayerAccount,
+  ): Promise<BuiltTransaction> {
     const building = await this.#building(account);
     return this.#parts.sideOf(account).onOne((read) => buildPrepared(read, { transaction, feeToken }, building));
   }
 
-  async #finished(built: BuiltTransaction, account: Account, signer: Signer): Promise<WireObject> {
+  async #finished(built: BuiltTransaction, account: RelayerAccount, signer: Signer): Promise<WireObject> {
     const { transaction, quote, lastValidBlockHeight } = built;
     // What is built for a user never spends what the relayer holds.
     await this.assertSound(transaction, { ...account, maySpend: false });
@@ -161,17 +174,20 @@ function nothing(error: unknown): undefined {
 }
 
 /** @throws Refusal where there is a verdict */
-function assertSupported(verdict: Verdict | undefined): void {
-  if (verdict !== undefined) throw new Refusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
+function assertSupported(verdict: SigningRefusal | undefined): void {
+  if (verdict !== undefined) throw new GaslessRefusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
 }
 
 /**
  * Where users pay, refuses to sign under a durable nonce: the signature stays valid for ever, and the price does not. A
  * transaction that the relayer sends is signed at the price of that time.
  */
-function assertPassing(message: Message, { policies }: Account): void {
-  if (readPolicy(policies).feePayer !== 'user' || nonceOf(message) === undefined) return;
-  throw new Refusal('validation', 'Where users pay, nothing is signed under a durable nonce but what is sent at once');
+function assertPassing(message: CompiledMessage, { policies }: RelayerAccount): void {
+  if (readPolicy(policies).feePayer !== 'user' || durableNonceOf(message) === undefined) return;
+  throw new GaslessRefusal(
+    'validation',
+    'Where users pay, nothing is signed under a durable nonce but what is sent at once',
+  );
 }
 
 /** An amount in whole units, with as many decimals as it needs and never an exponent. */
@@ -187,7 +203,7 @@ const LAMPORTS_PER_SOL = 10n ** 9n;
 /**
  * The worth of one SOL in units of a token, by the price of some lamports. A JavaScript number, without an exponent.
  */
-export function rateText(tokens: bigint, decimals: number, lamports: bigint): string {
+export function tokensPerSolText(tokens: bigint, decimals: number, lamports: bigint): string {
   return withoutExponent(Number(tokens * LAMPORTS_PER_SOL) / Number(lamports * 10n ** BigInt(decimals)));
 }
 

@@ -1,20 +1,20 @@
 import type { WireObject } from '../../../domain/json/json.ts';
 import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../chain-client.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
 import { addressBytes } from '../address.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
-import { accountsAt, type OnChainAccount } from '../provider.ts';
+import { getAccounts, type OnChainAccount } from '../provider.ts';
 import { programAddress } from '../tokens/associated.ts';
-import { EXTENSIONS, type Mint, readMint } from '../tokens/mint.ts';
+import { MINT_EXTENSIONS, type Mint, readMint } from '../tokens/mint.ts';
 
 /** The tokens that the policies allow, with the chain's figures; where no node answers, with those of the policies. */
-export async function supportedTokens(rpc: RpcClient, { policies }: Account): Promise<WireObject> {
+export async function supportedTokens(rpc: RpcClient, { policies }: RelayerAccount): Promise<WireObject> {
   const { allowedTokens } = readPolicy(policies);
   const addresses = [
     ...allowedTokens.map(({ mint }) => mint),
     ...allowedTokens.map(({ mint }) => metadataAddress(mint)),
   ];
-  const found = addresses.length === 0 ? [] : await rpc.onOne((read) => accountsAt(read, addresses)).catch(unknown);
+  const found = addresses.length === 0 ? [] : await rpc.onOne((read) => getAccounts(read, addresses)).catch(unknown);
   return {
     tokens: allowedTokens.map((token, index) => view(token, found[index], found[allowedTokens.length + index])),
   };
@@ -63,7 +63,7 @@ export function metadataAddress(mint: string): string {
 
 /** A token's symbol: its own, or the one that Metaplex has; undefined where neither has one. */
 export function symbolOf(mint: Mint, metadata: OnChainAccount | null | undefined): string | undefined {
-  const own = mint.extensions.get(EXTENSIONS.metadata);
+  const own = mint.extensions.get(MINT_EXTENSIONS.metadata);
   const ownSymbol = own === undefined ? undefined : secondText(own, EXTENSION_TEXTS_AT);
   if (ownSymbol !== undefined || metadata == null || metadata.owner !== METADATA_PROGRAM) return ownSymbol;
   return secondText(metadata.data, TEXTS_AT);

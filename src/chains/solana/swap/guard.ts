@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { StakeProgram } from '@solana/web3.js';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { isCreation } from '../guard/fee-payer.ts';
-import { isWritable, type Message } from '../message/compiled-message.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { createsAssociatedAccount } from '../guard/fee-payer.ts';
+import { type CompiledMessage, isWritableAccount } from '../message/compiled-message.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -10,8 +10,8 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../programs.ts';
-import { accountsAt, type OnChainAccount } from '../provider.ts';
-import { wrappedAccount } from '../tokens/associated.ts';
+import { getAccounts, type OnChainAccount } from '../provider.ts';
+import { wrappedSolAccount } from '../tokens/associated.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 
 /**
@@ -21,7 +21,7 @@ import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts'
  */
 
 /** What a swap may take. */
-export interface Allowance {
+export interface SwapAllowance {
   relayer: string;
   /** The relayer's account of the token, and how much of it is given. */
   source: string;
@@ -36,7 +36,7 @@ export interface Allowance {
 }
 
 /** The relayer's token accounts that a message may write, by address. */
-export type OwnAccounts = ReadonlyMap<string, TokenAccount>;
+export type OwnTokenAccounts = ReadonlyMap<string, TokenAccount>;
 
 const TRANSFER = 3;
 const CLOSE = 9;
@@ -53,14 +53,14 @@ interface Part {
  * Reads the relayer's token accounts that a message may write. Returns a fault where the message may write stake or a
  * nonce.
  */
-export async function writtenBy(
-  read: ReadOne,
-  message: Message,
+export async function readWritableTokenAccounts(
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
   keys: readonly string[],
   relayer: string,
-): Promise<OwnAccounts | string> {
-  const written = keys.filter((_key, index) => isWritable(message, index));
-  const found = await accountsAt(read, written);
+): Promise<OwnTokenAccounts | string> {
+  const written = keys.filter((_key, index) => isWritableAccount(message, index));
+  const found = await getAccounts(read, written);
   const strange = written.find((key, index) => key !== relayer && isSavings(found[index]));
   if (strange !== undefined) return `it may write ${strange}, which is no part of a swap`;
   const own = written.flatMap((key, index): [string, TokenAccount][] => {
@@ -80,10 +80,10 @@ function isSavings(account: OnChainAccount | null | undefined): boolean {
 
 /** Why a market's message is not signed; undefined where it takes no more than the allowance. */
 export function swapFault(
-  message: Message,
+  message: CompiledMessage,
   keys: readonly string[],
-  own: OwnAccounts,
-  allowance: Allowance,
+  own: OwnTokenAccounts,
+  allowance: SwapAllowance,
 ): string | undefined {
   const { relayer, given } = allowance;
   if (message.keys[0] !== relayer) return `${message.keys[0]} pays for it`;
@@ -104,40 +104,44 @@ export function swapFault(
 const MAX_MADE = 2;
 
 /** How many accounts the relayer would pay for, besides the account of wrapped SOL, which is closed again. */
-function accountsCreated({ instructions }: Message, keys: readonly string[], relayer: string): number {
-  const wrapped = wrappedAccount(relayer);
+function accountsCreated({ instructions }: CompiledMessage, keys: readonly string[], relayer: string): number {
+  const wrapped = wrappedSolAccount(relayer);
   return instructions.filter(
     ({ program, accounts }) => keys[program] === ASSOCIATED_TOKEN_PROGRAM && keys[accounts[1] ?? -1] !== wrapped,
   ).length;
 }
 
 /** How much of the token a part takes; where that is not known, a text that says why the part is not signed. */
-function amountTaken(part: Part, own: OwnAccounts, allowance: Allowance): bigint | string {
+function amountTaken(part: Part, own: OwnTokenAccounts, allowance: SwapAllowance): bigint | string {
   const { program, named, data } = part;
   const { relayer } = allowance;
   if (program === COMPUTE_BUDGET_PROGRAM) return 0n;
-  if (program === AGGREGATOR) {
+  if (program === JUPITER_PROGRAM) {
     return takenOfRoute(part, allowance);
   }
   if (program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM) return takenOfTokens(part, own, allowance);
-  if (program === ASSOCIATED_TOKEN_PROGRAM && isCreation(data) && named[2] === relayer) return 0n;
+  if (program === ASSOCIATED_TOKEN_PROGRAM && createsAssociatedAccount(data) && named[2] === relayer) return 0n;
   if (allowance.isAsIs) return `it calls ${program}, which is no part of a swap`;
   return named.some((key) => key === relayer || own.has(key)) ? `it gives ${program} the relayer’s accounts` : 0n;
 }
 
-function takenOfRoute({ named, data }: Part, { relayer, source, least, isAsIs }: Allowance): bigint | string {
-  const terms = termsOf(data);
+function takenOfRoute({ named, data }: Part, { relayer, source, least, isAsIs }: SwapAllowance): bigint | string {
+  const terms = swapTermsOf(data);
   if (terms === undefined) return 'it calls Jupiter’s program in a way that is not known';
   if (terms.least < least) return `it would be content with ${terms.least} lamports`;
   if (!isAsIs) return terms.given;
-  const wrapped = wrappedAccount(relayer);
-  const instead = terms.instead === undefined ? AGGREGATOR : named[terms.instead];
-  const arrives = named[terms.destination] === wrapped && (instead === AGGREGATOR || instead === wrapped);
+  const wrapped = wrappedSolAccount(relayer);
+  const instead = terms.instead === undefined ? JUPITER_PROGRAM : named[terms.instead];
+  const arrives = named[terms.destination] === wrapped && (instead === JUPITER_PROGRAM || instead === wrapped);
   if (named[terms.source] !== source || !arrives) return 'it swaps between other accounts than the relayer’s';
   return terms.given;
 }
 
-function takenOfTokens({ program, named, data }: Part, own: OwnAccounts, allowance: Allowance): bigint | string {
+function takenOfTokens(
+  { program, named, data }: Part,
+  own: OwnTokenAccounts,
+  allowance: SwapAllowance,
+): bigint | string {
   const { relayer, source } = allowance;
   const [kind] = data;
   const [first = '', second] = named;
@@ -151,12 +155,12 @@ function takenOfTokens({ program, named, data }: Part, own: OwnAccounts, allowan
 }
 
 /** Jupiter's program, the only one that is given a relayer's signature for a swap. */
-export const AGGREGATOR = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
+export const JUPITER_PROGRAM = 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4';
 
 const SELECTOR = 8;
 
 /** The amount that an instruction of Jupiter's program gives, and the least that it accepts for it. */
-export interface Terms {
+export interface SwapTerms {
   given: bigint;
   least: bigint;
   /** The places of the accounts that the instruction takes from and pays to. */
@@ -169,7 +173,7 @@ export interface Terms {
 /** Bytes of the amount in, the amount out and the slippage, which takes two bytes. */
 const TERMS = 18;
 
-interface Form extends Pick<Terms, 'source' | 'destination' | 'instead'> {
+interface Form extends Pick<SwapTerms, 'source' | 'destination' | 'instead'> {
   name: string;
   /**
    * Where the amounts begin: before a fee of one byte at the end, or after the selector, or after an id of one byte
@@ -194,7 +198,7 @@ function selectorOf(name: string): string {
 }
 
 /** Undefined for an instruction that swaps no fixed amount, or that is not known. */
-export function termsOf(data: Buffer): Terms | undefined {
+export function swapTermsOf(data: Buffer): SwapTerms | undefined {
   const form = BY_SELECTOR.get(data.subarray(0, SELECTOR).toString('hex'));
   const at = form?.at(data.length) ?? 0;
   if (form === undefined || at < SELECTOR || at + TERMS > data.length) return undefined;

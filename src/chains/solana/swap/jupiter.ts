@@ -5,7 +5,7 @@ import type { SwapPolicy } from '../configuration/policy.ts';
 import { MalformedTransaction } from '../message/compiled-message.ts';
 import { decodeTransaction, type WireTransaction } from '../message/transaction.ts';
 import { WRAPPED_SOL } from '../programs.ts';
-import type { Stock } from './stock.ts';
+import type { SwapBalance } from './stock.ts';
 
 const integer = z
   .string()
@@ -23,7 +23,7 @@ const quoteSchema = z.looseObject({
 const BASIS_POINTS_PER_PERCENT = 100;
 
 /** A trade that the market is asked to price. */
-export interface Trade {
+export interface JupiterTrade {
   /** Mints. */
   from: string;
   to: string;
@@ -35,7 +35,7 @@ export interface Trade {
 }
 
 /** The market's price for a trade, and its whole answer, which the market wants back to build the transaction. */
-export interface Quote {
+export interface JupiterQuote {
   outAmount: bigint;
   response: JsonObject;
 }
@@ -47,7 +47,7 @@ export const FEW_UNITS = 1_000n;
  * What some lamports are worth in a token, in its smallest unit.
  * @throws MarketFailure
  */
-export async function tokensFor(
+export async function quoteTokensFor(
   market: MarketClient,
   mint: string,
   lamports: bigint,
@@ -60,7 +60,7 @@ export async function tokensFor(
 }
 
 /** Asks the market for its price of a trade. @throws MarketFailure */
-async function quote(market: MarketClient, trade: Trade): Promise<Quote> {
+async function quote(market: MarketClient, trade: JupiterTrade): Promise<JupiterQuote> {
   const { from, to, amount, slippage, options = {} } = trade;
   const answer = await market.get('/swap/v1/quote', {
     inputMint: from,
@@ -84,7 +84,7 @@ function basisPoints(percent: number): number {
 }
 
 /** What a market offers for an amount of a token. */
-export interface Offer {
+export interface SwapOffer {
   transaction: WireTransaction;
   /** In lamports: what the market has promised, and the least that the policies accept. */
   promised: bigint;
@@ -105,9 +105,9 @@ const builtSchema = z.looseObject({ swapTransaction: z.string() });
 export async function swapOffer(
   market: MarketClient,
   relayer: string,
-  { token: { mint, slippage }, swapped }: Stock,
+  { token: { mint, slippage }, swapped }: SwapBalance,
   { priority, isLimitDynamic }: SwapPolicy,
-): Promise<Offer> {
+): Promise<SwapOffer> {
   const trade = { from: mint, to: WRAPPED_SOL, amount: swapped, slippage, options: { maxAccounts: MAX_ACCOUNTS } };
   const { outAmount, response } = await quote(market, trade);
   const answer = await market.post('/swap/v1/swap', {
@@ -153,8 +153,8 @@ const OTHER_ROUTERS = 'jupiterz,dflow,okx';
 export async function ultraOffer(
   market: MarketClient,
   relayer: string,
-  { token: { mint, slippage }, swapped }: Stock,
-): Promise<Offer> {
+  { token: { mint, slippage }, swapped }: SwapBalance,
+): Promise<SwapOffer> {
   const answer = await market.get('/ultra/v1/order', {
     inputMint: mint,
     outputMint: WRAPPED_SOL,
@@ -177,7 +177,7 @@ export async function ultraOffer(
  * Has the market bring a signed transaction to the chain. Answers what became of it, in the market's words. @throws
  * MarketFailure
  */
-export function execute(market: MarketClient, signedTransaction: string, requestId: string): Promise<Json> {
+export function executeUltraOrder(market: MarketClient, signedTransaction: string, requestId: string): Promise<Json> {
   return market.post('/ultra/v1/execute', { signedTransaction, requestId });
 }
 

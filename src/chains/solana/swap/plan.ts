@@ -1,38 +1,38 @@
 import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
-import { smallest } from '../../../domain/amount.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { smallestAmount } from '../../../domain/amount.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { MAX_TRANSACTION, type SolanaPolicy, type SwapPolicy } from '../configuration/policy.ts';
-import { feeOf, limitFor, MAX_UNITS, priceWithin } from '../fees.ts';
-import { longBefore } from '../form/draft.ts';
-import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
-import { encodeMessage, type Message } from '../message/compiled-message.ts';
+import { computeLimitFor, MAX_COMPUTE_UNITS, messageFee, priorityPriceWithin } from '../fees.ts';
+import { searchStartSlot } from '../form/draft.ts';
+import { BLOCKHASH_LIFETIME_BLOCKS } from '../inclusion/chain-height.ts';
+import { type CompiledMessage, encodeMessage } from '../message/compiled-message.ts';
 import { readComputeBudget } from '../message/compute-budget.ts';
-import { recompose } from '../message/recompose.ts';
-import { encodeTransaction, SIGNATURE_LENGTH, sizeOf } from '../message/transaction.ts';
+import { recomposeMessage } from '../message/recompose.ts';
+import { encodeTransaction, SIGNATURE_LENGTH, transactionSize } from '../message/transaction.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM } from '../programs.ts';
 import {
-  accountsAt,
   chainTip,
+  getAccounts,
+  getRentExemption,
   isBlockhashValid,
   latestBlockhash,
   type OnChainAccount,
-  rentFor,
   type Simulation,
-  simulate,
+  simulateTransaction,
 } from '../provider.ts';
-import { rentPaid, wrappedAccount } from '../tokens/associated.ts';
+import { rentOfNewAccounts, wrappedSolAccount } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../tokens/token-account.ts';
-import { assertions, emptyWrapped } from './assertions.ts';
-import type { OwnAccounts } from './guard.ts';
-import type { Offer } from './jupiter.ts';
-import type { Stock } from './stock.ts';
+import { emptyWrapped, swapAssertions } from './assertions.ts';
+import type { OwnTokenAccounts } from './guard.ts';
+import type { SwapOffer } from './jupiter.ts';
+import type { SwapBalance } from './stock.ts';
 
 /** What all ways of swapping need to know. */
 export interface SwapContext {
   relayer: string;
-  stock: Stock;
-  offer: Offer;
+  stock: SwapBalance;
+  offer: SwapOffer;
   policy: SolanaPolicy;
   swaps: SwapPolicy;
   /** In lamports: the account's balance, and what the lane's other transactions may still take of it. */
@@ -43,8 +43,8 @@ export interface SwapContext {
 }
 
 /** What is to be signed, once it was tried. */
-export interface Plan {
-  message: Message;
+export interface SwapPlan {
+  message: CompiledMessage;
   tried: Simulation;
   lastValidBlockHeight: bigint;
   slot: bigint;
@@ -57,18 +57,18 @@ export interface Plan {
 }
 
 /** A message's transaction for a trial, in base64, without a signature. */
-export function trialTransaction(message: Message): string {
+export function trialTransaction(message: CompiledMessage): string {
   return encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(message));
 }
 
 /** What priority may cost where the policies do not say, in lamports. */
-export const MAX_PRIORITY = 5_000_000n;
+export const MAX_SWAP_PRIORITY_FEE = 5_000_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** The most that a swap may cost, in lamports. */
-export function mostFee({ policy: { maxFee }, swaps: { priority } }: Pick<SwapContext, 'policy' | 'swaps'>): bigint {
-  const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MAX_PRIORITY);
-  return smallest(maxFee ?? most, most);
+export function maxSwapFee({ policy: { maxFee }, swaps: { priority } }: Pick<SwapContext, 'policy' | 'swaps'>): bigint {
+  const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MAX_SWAP_PRIORITY_FEE);
+  return smallestAmount(maxFee ?? most, most);
 }
 
 /** The most lamports that transactions signed after the swap may take from the account while the swap is under way. */
@@ -81,11 +81,11 @@ const SLACK_PART = 10n;
  * text that says why where this is not possible.
  */
 export async function composeSwap(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   swapping: SwapContext,
-  own: OwnAccounts,
+  own: OwnTokenAccounts,
   lookedUp: readonly string[],
-): Promise<Plan | string> {
+): Promise<SwapPlan | string> {
   const { relayer, offer, wrapped } = swapping;
   const theirs = withoutOwnParts(offer.transaction.message, relayer, lookedUp);
   const [{ blockhash, ...latest }, paid] = await Promise.all([
@@ -94,27 +94,27 @@ export async function composeSwap(
   ]);
   const tokens = leftOf(swapping, own);
   const compile = (limit: number, price: bigint, lamports: bigint) =>
-    recompose(theirs, {
+    recomposeMessage(theirs, {
       payer: relayer,
       blockhash,
       lookedUp,
       before: [...budgetOf(limit, price), ...emptyWrapped(relayer, wrapped)],
-      after: assertions({ relayer, lamports, brought: offer.least, tokens }),
+      after: swapAssertions({ relayer, lamports, brought: offer.least, tokens }),
     });
   const { price = 0n } = readComputeBudget(offer.transaction.message);
-  const widest = compile(MAX_UNITS, 1n, 1n);
-  const size = sizeOf(widest);
+  const widest = compile(MAX_COMPUTE_UNITS, 1n, 1n);
+  const size = transactionSize(widest);
   if (size > MAX_TRANSACTION) return `with what has to hold at its end it takes ${size} bytes`;
-  const first = await simulate(read, trialTransaction(widest), { replacesBlockhash: false });
+  const first = await simulateTransaction(read, trialTransaction(widest), { replacesBlockhash: false });
   if (first.error !== null) return { message: widest, tried: first, ...paid, ...latest };
-  const limit = limitFor(first.used ?? BigInt(MAX_UNITS));
-  const bounded = smallest(price, priceWithin(mostFee(swapping), 1, limit));
+  const limit = computeLimitFor(first.used ?? BigInt(MAX_COMPUTE_UNITS));
+  const bounded = smallestAmount(price, priorityPriceWithin(maxSwapFee(swapping), 1, limit));
   const priced = compile(limit, bounded, 1n);
-  const fee = await feeOf(read, priced, encodeMessage(priced));
+  const fee = await messageFee(read, priced, encodeMessage(priced));
   const message = compile(limit, bounded, floorOf(swapping, fee + paid.rent));
   return {
     message,
-    tried: await simulate(read, trialTransaction(message), { replacesBlockhash: false }),
+    tried: await simulateTransaction(read, trialTransaction(message), { replacesBlockhash: false }),
     ...paid,
     ...latest,
   };
@@ -123,11 +123,11 @@ export async function composeSwap(
 const [LIMIT, PRICE] = [2, 3];
 
 /** Removes what the relayer sets itself: the limit and the price of compute units, and the account of wrapped SOL. */
-function withoutOwnParts(message: Message, relayer: string, lookedUp: readonly string[]): Message {
+function withoutOwnParts(message: CompiledMessage, relayer: string, lookedUp: readonly string[]): CompiledMessage {
   const keys = [...message.keys, ...lookedUp];
-  const isOwn = ({ program, accounts, data }: Message['instructions'][number]) => {
+  const isOwn = ({ program, accounts, data }: CompiledMessage['instructions'][number]) => {
     if (keys[program] === COMPUTE_BUDGET_PROGRAM) return data[0] === LIMIT || data[0] === PRICE;
-    return keys[program] === ASSOCIATED_TOKEN_PROGRAM && keys[accounts[1] ?? -1] === wrappedAccount(relayer);
+    return keys[program] === ASSOCIATED_TOKEN_PROGRAM && keys[accounts[1] ?? -1] === wrappedSolAccount(relayer);
   };
   return { ...message, instructions: message.instructions.filter((one) => !isOwn(one)) };
 }
@@ -139,23 +139,23 @@ function budgetOf(units: number, microLamports: bigint): TransactionInstruction[
 
 /** The rent for accounts that stay, and for the account of wrapped SOL, whose rent comes back. */
 async function rentOf(
-  read: ReadOne,
-  theirs: Message,
+  read: ReadFromEndpoint,
+  theirs: CompiledMessage,
   keys: readonly string[],
   relayer: string,
-): Promise<Pick<Plan, 'rent' | 'lent'>> {
+): Promise<Pick<SwapPlan, 'rent' | 'lent'>> {
   const [others, [wrapped], one] = await Promise.all([
-    rentPaid(read, theirs, keys),
-    accountsAt(read, [wrappedAccount(relayer)]),
-    rentFor(read, TOKEN_ACCOUNT_SIZE),
+    rentOfNewAccounts(read, theirs, keys),
+    getAccounts(read, [wrappedSolAccount(relayer)]),
+    getRentExemption(read, TOKEN_ACCOUNT_SIZE),
   ]);
   const lent = wrapped == null ? one : 0n;
   return { rent: others + lent, lent };
 }
 
 /** What each of the relayer's accounts has to hold afterwards. */
-function leftOf({ relayer, stock }: SwapContext, own: OwnAccounts): OwnAccounts {
-  const others = [...own].filter(([account]) => account !== wrappedAccount(relayer));
+function leftOf({ relayer, stock }: SwapContext, own: OwnTokenAccounts): OwnTokenAccounts {
+  const others = [...own].filter(([account]) => account !== wrappedSolAccount(relayer));
   return new Map(
     others.map(([account, held]) => {
       const isSource = account === stock.account;
@@ -166,7 +166,7 @@ function leftOf({ relayer, stock }: SwapContext, own: OwnAccounts): OwnAccounts 
 
 /** The lamports that have to be on the account before the wrapped SOL is unwrapped. */
 function floorOf({ funds, committed, offer: { least } }: SwapContext, cost: bigint): bigint {
-  const floor = funds - committed - cost - smallest(least / SLACK_PART, MAX_SLACK);
+  const floor = funds - committed - cost - smallestAmount(least / SLACK_PART, MAX_SLACK);
   return floor > 0n ? floor : 0n;
 }
 
@@ -175,24 +175,24 @@ function floorOf({ funds, committed, offer: { least } }: SwapContext, cost: bigi
  * would leave. Its parts do the same when they are executed, or fail. Returns a text that says why where it is not
  * signed.
  */
-export async function planOfOrder(
-  read: ReadOne,
+export async function planUltraOrder(
+  read: ReadFromEndpoint,
   swapping: SwapContext,
-  own: OwnAccounts,
+  own: OwnTokenAccounts,
   keys: readonly string[],
-): Promise<Plan | string> {
+): Promise<SwapPlan | string> {
   const { relayer, offer, stock } = swapping;
   const { message } = offer.transaction;
-  const others = [...own].filter(([account]) => account !== stock.account && account !== wrappedAccount(relayer));
+  const others = [...own].filter(([account]) => account !== stock.account && account !== wrappedSolAccount(relayer));
   const filled = others.find(([, { amount }]) => amount > 0n);
   if (filled !== undefined) return `it may write ${filled[0]}, which is another account of the relayer`;
-  const watched = [relayer, wrappedAccount(relayer), stock.account];
+  const watched = [relayer, wrappedSolAccount(relayer), stock.account];
   const [isValid, { slot, height }, before, tried, rent] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
     chainTip(read, 'processed'),
-    accountsAt(read, watched),
-    simulate(read, trialTransaction(message), { replacesBlockhash: false, after: watched }),
-    rentPaid(read, message, keys),
+    getAccounts(read, watched),
+    simulateTransaction(read, trialTransaction(message), { replacesBlockhash: false, after: watched }),
+    rentOfNewAccounts(read, message, keys),
   ]);
   if (!isValid) return 'its blockhash is not known, or too old';
   const plan = {
@@ -200,8 +200,8 @@ export async function planOfOrder(
     tried,
     rent,
     lent: rent,
-    lastValidBlockHeight: height + BLOCKHASH_LIFE,
-    slot: longBefore(slot),
+    lastValidBlockHeight: height + BLOCKHASH_LIFETIME_BLOCKS,
+    slot: searchStartSlot(slot),
   };
   if (tried.error !== null) return plan;
   return outcomeFault(swapping, before, tried.accounts) ?? plan;
@@ -218,7 +218,7 @@ function outcomeFault(swapping: SwapContext, before: Accounts, after: Accounts):
   const [wallet] = after;
   if (wallet == null || wallet.owner !== before[0]?.owner || wallet.data.length > 0)
     return 'it takes the account itself';
-  const brought = solIn(after, relayer) + mostFee(swapping) - solIn(before, relayer);
+  const brought = solIn(after, relayer) + maxSwapFee(swapping) - solIn(before, relayer);
   if (brought < offer.least) return `it brings less than ${offer.least} lamports`;
   const source = readTokenAccount(after[2]);
   const remainder = stock.held - stock.swapped;

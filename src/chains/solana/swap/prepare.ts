@@ -1,7 +1,7 @@
 import { jsonAmount } from '../../../domain/amount.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { LaneCommitments, ReadyPreparation, RelayerAccount, TransactionPreparation } from '../../chain-client.ts';
 import {
   type AllowedToken,
   MAX_TRANSACTION,
@@ -9,21 +9,21 @@ import {
   type SolanaPolicy,
   type SwapPolicy,
 } from '../configuration/policy.ts';
-import { reasonOf } from '../errors.ts';
-import { feeOf } from '../fees.ts';
+import { transactionErrorText } from '../errors.ts';
+import { messageFee } from '../fees.ts';
 import { programsOf } from '../guard/policies.ts';
-import { lastHeight } from '../inclusion/chain-height.ts';
+import { lastValidHeight } from '../inclusion/chain-height.ts';
 import { encodeMessage } from '../message/compiled-message.ts';
-import { lookUp } from '../message/lookup-tables.ts';
-import { sizeOf } from '../message/transaction.ts';
+import { resolveLookupTables } from '../message/lookup-tables.ts';
+import { transactionSize } from '../message/transaction.ts';
 import { WRAPPED_SOL } from '../programs.ts';
-import { accountsAt, balance } from '../provider.ts';
+import { getAccounts, getBalance } from '../provider.ts';
 import type { SolanaFields } from '../schema.ts';
 import { readMint } from '../tokens/mint.ts';
-import { type Allowance, swapFault, writtenBy } from './guard.ts';
+import { readWritableTokenAccounts, type SwapAllowance, swapFault } from './guard.ts';
 import { swapOffer, ultraOffer } from './jupiter.ts';
-import { composeSwap, mostFee, type Plan, planOfOrder, type SwapContext } from './plan.ts';
-import { stocksOf } from './stock.ts';
+import { composeSwap, maxSwapFee, planUltraOrder, type SwapContext, type SwapPlan } from './plan.ts';
+import { swapBalancesOf } from './stock.ts';
 
 /** How soon a swap is tried again when the market has no offer, or the account too little for the fee. */
 const AGAIN_MS = 10_000;
@@ -36,9 +36,9 @@ export async function prepareSwap(
   rpc: RpcClient,
   market: MarketClient,
   mint: string,
-  { address, policies }: Account,
-  lane: LaneFigures,
-): Promise<Preparation> {
+  { address, policies }: RelayerAccount,
+  lane: LaneCommitments,
+): Promise<TransactionPreparation> {
   const policy = readPolicy(policies);
   const token = policy.allowedTokens.find((one) => one.mint === mint);
   const { swaps } = policy;
@@ -63,14 +63,14 @@ interface SwapRequest {
 
 async function prepareOn(
   rpc: RpcClient,
-  read: ReadOne,
+  read: ReadFromEndpoint,
   market: MarketClient,
   { token, policy, swaps, address, committed }: SwapRequest,
-): Promise<Preparation> {
+): Promise<TransactionPreparation> {
   const [[stock], [wrapped], funds] = await Promise.all([
-    stocksOf(read, address, [token]),
-    accountsAt(read, [WRAPPED_SOL]),
-    balance(read, address),
+    swapBalancesOf(read, address, [token]),
+    getAccounts(read, [WRAPPED_SOL]),
+    getBalance(read, address),
   ]);
   const native = readMint(WRAPPED_SOL, wrapped);
   if (stock === undefined) return refused(`Of ${token.mint} there is nothing to swap`);
@@ -78,37 +78,42 @@ async function prepareOn(
   const isOwn = swaps.strategy === 'jupiter-swap';
   const offer = isOwn ? await swapOffer(market, address, stock, swaps) : await ultraOffer(market, address, stock);
   const swapping = { relayer: address, stock, offer, policy, swaps, funds, committed, wrapped: native };
-  const looked = await lookUp(read, offer.transaction.message);
+  const looked = await resolveLookupTables(read, offer.transaction.message);
   if (looked.kind === 'fault') return refused(looked.reason);
   const { message } = offer.transaction;
   const keys = [...message.keys, ...looked.addresses];
-  const own = await writtenBy(read, message, keys, address);
+  const own = await readWritableTokenAccounts(read, message, keys, address);
   if (typeof own === 'string') return unsignable(own);
   const fault = swapFault(message, keys, own, allowanceOf(swapping));
   if (fault !== undefined) return unsignable(fault);
   const plan = isOwn
     ? await composeSwap(read, swapping, own, looked.addresses)
-    : await planOfOrder(read, swapping, own, keys);
+    : await planUltraOrder(read, swapping, own, keys);
   return typeof plan === 'string' ? unsignable(plan) : ready(rpc, read, swapping, plan);
 }
 
-function allowanceOf({ relayer, stock, offer, swaps }: SwapContext): Allowance {
+function allowanceOf({ relayer, stock, offer, swaps }: SwapContext): SwapAllowance {
   const isAsIs = swaps.strategy === 'jupiter-ultra';
   return { relayer, source: stock.account, given: stock.swapped, least: offer.least, isAsIs };
 }
 
-async function ready(rpc: RpcClient, read: ReadOne, swapping: SwapContext, plan: Plan): Promise<Preparation> {
+async function ready(
+  rpc: RpcClient,
+  read: ReadFromEndpoint,
+  swapping: SwapContext,
+  plan: SwapPlan,
+): Promise<TransactionPreparation> {
   const { message, tried, rent, lent } = plan;
-  const size = sizeOf(message);
+  const size = transactionSize(message);
   if (size > MAX_TRANSACTION) return refused(`The swap is a transaction of ${size} bytes`);
   const bytes = encodeMessage(message);
   if (tried.error !== null) {
     const context = { logs: tried.logs, programs: programsOf(message), errors: [] };
-    return parked(`Simulation failed: ${reasonOf(tried.error, context)}`, 'price');
+    return parked(`Simulation failed: ${transactionErrorText(tried.error, context)}`, 'price');
   }
-  const fee = await feeOf(read, message, bytes);
+  const fee = await messageFee(read, message, bytes);
   const { funds, committed } = swapping;
-  const most = mostFee(swapping);
+  const most = maxSwapFee(swapping);
   if (fee > most) return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${most}`);
   const { least } = swapping.offer;
   if (fee + rent - lent >= least)
@@ -118,7 +123,7 @@ async function ready(rpc: RpcClient, read: ReadOne, swapping: SwapContext, plan:
   if (funds < cost + committed) {
     return parked(`The swap costs ${cost} lamports, of ${funds} with ${committed} under way`, 'balance');
   }
-  const last = await lastHeight(rpc, read, plan.lastValidBlockHeight);
+  const last = await lastValidHeight(rpc, read, plan.lastValidBlockHeight);
   return { kind: 'ready', fields: { ...fieldsOf(swapping, plan, bytes, { fee, rent, last }) }, cost, anchor: NONE };
 }
 
@@ -126,7 +131,7 @@ const NONE = { kind: 'none' } as const satisfies ReadyPreparation['anchor'];
 
 function fieldsOf(
   { stock, offer }: SwapContext,
-  { slot }: Plan,
+  { slot }: SwapPlan,
   bytes: Buffer,
   { fee, rent, last }: { fee: bigint; rent: bigint; last: bigint },
 ): SolanaFields {
@@ -147,14 +152,14 @@ function fieldsOf(
   };
 }
 
-function parked(reason: string, cause: 'price' | 'balance'): Preparation {
+function parked(reason: string, cause: 'price' | 'balance'): TransactionPreparation {
   return { kind: 'parked', reason, cause, retryInMs: AGAIN_MS };
 }
 
-function unsignable(reason: string): Preparation {
+function unsignable(reason: string): TransactionPreparation {
   return refused(`What the market built is not signed: ${reason}`);
 }
 
-function refused(reason: string): Preparation {
+function refused(reason: string): TransactionPreparation {
   return { kind: 'refused', reason };
 }

@@ -1,15 +1,15 @@
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, ParsedRequest } from '../../chain-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
-import { accountsAt } from '../provider.ts';
+import { getAccounts } from '../provider.ts';
 import type { SolanaRequest } from '../schema.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
 
 /** What a relayer has of a token, and how much of that is to be swapped. */
-export interface Stock {
+export interface SwapBalance {
   token: AllowedToken;
   mint: Mint;
   /** The relayer's account of the token. */
@@ -23,9 +23,13 @@ export interface Stock {
  * How much of each token is to be swapped now. Left out are tokens with nothing to swap, and tokens whose transfers
  * call a program of their own. Wrapped SOL is left out too: the next swap unwraps it.
  */
-export async function stocksOf(read: ReadOne, wallet: string, tokens: readonly AllowedToken[]): Promise<Stock[]> {
+export async function swapBalancesOf(
+  read: ReadFromEndpoint,
+  wallet: string,
+  tokens: readonly AllowedToken[],
+): Promise<SwapBalance[]> {
   const swappable = tokens.filter(({ mint }) => mint !== WRAPPED_SOL);
-  const mints = await accountsAt(
+  const mints = await getAccounts(
     read,
     swappable.map(({ mint }) => mint),
   );
@@ -33,11 +37,11 @@ export async function stocksOf(read: ReadOne, wallet: string, tokens: readonly A
     const mint = readMint(token.mint, mints[index]);
     return mint === undefined || mint.hasHook ? [] : [{ token, mint, account: associatedAccount(wallet, mint) }];
   });
-  const accounts = await accountsAt(
+  const accounts = await getAccounts(
     read,
     known.map(({ account }) => account),
   );
-  return known.flatMap((one, index): Stock[] => {
+  return known.flatMap((one, index): SwapBalance[] => {
     const account = readTokenAccount(accounts[index]);
     if (account === undefined || account.owner !== wallet || account.isFrozen) return [];
     const swapped = swappedOf(account.amount, one.token.swapped);
@@ -55,10 +59,10 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
 }
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
-export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
+export async function swapRequestsOf(rpc: RpcClient, { address, policies }: RelayerAccount): Promise<ParsedRequest[]> {
   const { swaps, allowedTokens } = readPolicy(policies);
   if (swaps === null) return [];
-  const stocks = await rpc.onOne((read) => stocksOf(read, address, allowedTokens));
+  const stocks = await rpc.onOne((read) => swapBalancesOf(read, address, allowedTokens));
   return stocks.map(({ token: { mint } }) => ({
     request: { swap: { mint } } satisfies SolanaRequest,
     validUntil: null,

@@ -1,11 +1,11 @@
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { addressBytes } from '../address.ts';
-import { isCreation } from '../guard/fee-payer.ts';
-import { type Message, publicKey } from '../message/compiled-message.ts';
+import { createsAssociatedAccount } from '../guard/fee-payer.ts';
+import { type CompiledMessage, publicKeyOf } from '../message/compiled-message.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../programs.ts';
-import { accountsAt, rentFor } from '../provider.ts';
-import { EXTENSIONS, MAX_ACCOUNT, type Mint, readMint } from './mint.ts';
+import { getAccounts, getRentExemption } from '../provider.ts';
+import { MAX_TOKEN_ACCOUNT_SIZE, MINT_EXTENSIONS, type Mint, readMint } from './mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
 /** CreateIdempotent: does nothing where the account is there already. */
@@ -18,21 +18,21 @@ export function associatedAccount(owner: string, { address, program }: Pick<Mint
 
 /** An address that only the program can sign for. */
 export function programAddress(seeds: Buffer[], program: string): string {
-  const [address] = PublicKey.findProgramAddressSync(seeds, publicKey(program));
+  const [address] = PublicKey.findProgramAddressSync(seeds, publicKeyOf(program));
   return address.toBase58();
 }
 
 /** Makes the account, unless it is there. */
-export function createAssociated(payer: string, owner: string, mint: Mint): TransactionInstruction {
+export function createAssociatedAccountInstruction(payer: string, owner: string, mint: Mint): TransactionInstruction {
   return new TransactionInstruction({
-    programId: publicKey(ASSOCIATED_TOKEN_PROGRAM),
+    programId: publicKeyOf(ASSOCIATED_TOKEN_PROGRAM),
     keys: [
-      { pubkey: publicKey(payer), isSigner: true, isWritable: true },
-      { pubkey: publicKey(associatedAccount(owner, mint)), isSigner: false, isWritable: true },
-      { pubkey: publicKey(owner), isSigner: false, isWritable: false },
-      { pubkey: publicKey(mint.address), isSigner: false, isWritable: false },
-      { pubkey: publicKey(SYSTEM_PROGRAM), isSigner: false, isWritable: false },
-      { pubkey: publicKey(mint.program), isSigner: false, isWritable: false },
+      { pubkey: publicKeyOf(payer), isSigner: true, isWritable: true },
+      { pubkey: publicKeyOf(associatedAccount(owner, mint)), isSigner: false, isWritable: true },
+      { pubkey: publicKeyOf(owner), isSigner: false, isWritable: false },
+      { pubkey: publicKeyOf(mint.address), isSigner: false, isWritable: false },
+      { pubkey: publicKeyOf(SYSTEM_PROGRAM), isSigner: false, isWritable: false },
+      { pubkey: publicKeyOf(mint.program), isSigner: false, isWritable: false },
     ],
     data: Buffer.from([CREATE_IDEMPOTENT]),
   });
@@ -55,10 +55,14 @@ const TOKEN_PROGRAM_PLACE = 5;
  * account does not count.
  * @param keys all accounts of the message; accounts from lookup tables come last
  */
-export async function rentPaid(read: ReadOne, message: Message, keys: readonly string[]): Promise<bigint> {
+export async function rentOfNewAccounts(
+  read: ReadFromEndpoint,
+  message: CompiledMessage,
+  keys: readonly string[],
+): Promise<bigint> {
   const creations = creationsOf(message, keys);
   if (creations.length === 0) return 0n;
-  const found = await accountsAt(read, [
+  const found = await getAccounts(read, [
     ...creations.map(({ mint }) => mint),
     ...creations.map(({ account }) => account),
   ]);
@@ -66,7 +70,7 @@ export async function rentPaid(read: ReadOne, message: Message, keys: readonly s
     const isOwn = owner === keys[0] && found[creations.length + index] !== null;
     return isOwn ? [] : [sizeOf(program, readMint(mint, found[index]))];
   });
-  const rents = await Promise.all(sizes.map((size) => rentFor(read, size)));
+  const rents = await Promise.all(sizes.map((size) => getRentExemption(read, size)));
   return rents.reduce((sum, rent) => sum + rent, 0n);
 }
 
@@ -76,14 +80,16 @@ export async function rentPaid(read: ReadOne, message: Message, keys: readonly s
  */
 function sizeOf(program: string, mint: Mint | undefined): number {
   if (program === TOKEN_PROGRAM) return TOKEN_ACCOUNT_SIZE;
-  return mint === undefined || mint.extensions.has(EXTENSIONS.mintCloseAuthority) ? MAX_ACCOUNT : mint.accountSize;
+  return mint === undefined || mint.extensions.has(MINT_EXTENSIONS.mintCloseAuthority)
+    ? MAX_TOKEN_ACCOUNT_SIZE
+    : mint.accountSize;
 }
 
 /** The creations that the fee payer pays for. An account can occur twice: a closed account can be made again. */
-function creationsOf({ keys: own, instructions }: Message, keys: readonly string[]): Creation[] {
+function creationsOf({ keys: own, instructions }: CompiledMessage, keys: readonly string[]): Creation[] {
   const creations: Creation[] = [];
   for (const { program, accounts, data } of instructions) {
-    if (own[program] !== ASSOCIATED_TOKEN_PROGRAM || accounts[0] !== 0 || !isCreation(data)) continue;
+    if (own[program] !== ASSOCIATED_TOKEN_PROGRAM || accounts[0] !== 0 || !createsAssociatedAccount(data)) continue;
     const [, account = '', owner = '', mint = ''] = accounts.map((place) => keys[place] ?? '');
     creations.push({ account, owner, mint, program: keys[accounts[TOKEN_PROGRAM_PLACE] ?? -1] ?? '' });
   }
@@ -91,6 +97,6 @@ function creationsOf({ keys: own, instructions }: Message, keys: readonly string
 }
 
 /** The relayer's account of wrapped SOL. The proceeds of a swap arrive there. */
-export function wrappedAccount(relayer: string): string {
+export function wrappedSolAccount(relayer: string): string {
   return associatedAccount(relayer, { address: WRAPPED_SOL, program: TOKEN_PROGRAM });
 }

@@ -1,4 +1,4 @@
-import { addressOf } from '../address.ts';
+import { addressOfPublicKey } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
 import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './token-account.ts';
@@ -18,7 +18,7 @@ const EXTENSIONS_AT = KIND_AT + 1;
 const EXTENSION_HEADER = 4;
 
 /** The extensions of mints that matter here, by their numbers (spl-token-2022, `ExtensionType`). */
-export const EXTENSIONS = {
+export const MINT_EXTENSIONS = {
   transferFee: 1,
   mintCloseAuthority: 3,
   nonTransferable: 9,
@@ -41,10 +41,10 @@ const BASIS_POINTS_IN_FEE = 16;
  * extension of 0 bytes only marks the account.
  */
 const ACCOUNT_EXTENSIONS: ReadonlyMap<number, number> = new Map([
-  [EXTENSIONS.transferFee, 8],
-  [EXTENSIONS.nonTransferable, 0],
-  [EXTENSIONS.transferHook, 1],
-  [EXTENSIONS.pausable, 0],
+  [MINT_EXTENSIONS.transferFee, 8],
+  [MINT_EXTENSIONS.nonTransferable, 0],
+  [MINT_EXTENSIONS.transferHook, 1],
+  [MINT_EXTENSIONS.pausable, 0],
 ]);
 
 /** What a token takes of each transfer: a part of the amount, up to a bound. */
@@ -82,22 +82,22 @@ export function readMint(address: string, account: OnChainAccount | null | undef
     address,
     program,
     decimals: data.readUInt8(DECIMALS_AT),
-    fees: feesOf(extensions.get(EXTENSIONS.transferFee)),
-    hasHook: keyIn(extensions.get(EXTENSIONS.transferHook), KEY_LENGTH) !== null,
-    permanentDelegate: keyIn(extensions.get(EXTENSIONS.permanentDelegate), 0),
+    fees: feesOf(extensions.get(MINT_EXTENSIONS.transferFee)),
+    hasHook: keyIn(extensions.get(MINT_EXTENSIONS.transferHook), KEY_LENGTH) !== null,
+    permanentDelegate: keyIn(extensions.get(MINT_EXTENSIONS.permanentDelegate), 0),
     accountSize: program === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : extendedSize(extensions),
     extensions,
   };
 }
 
 /** How much of a transfer arrives. The epoch decides which of two fees applies. Here the higher fee is taken off. */
-export function netOf({ fees }: Pick<Mint, 'fees'>, gross: bigint): bigint {
+export function netAfterTransferFee({ fees }: Pick<Mint, 'fees'>, gross: bigint): bigint {
   const taken = fees.map((fee) => feeOn(fee, gross));
   return gross - taken.reduce((most, fee) => (fee > most ? fee : most), 0n);
 }
 
 /** The amount to send so that at least the net amount arrives. */
-export function grossFor(mint: Pick<Mint, 'fees'>, net: bigint): bigint {
+export function grossBeforeTransferFee(mint: Pick<Mint, 'fees'>, net: bigint): bigint {
   const grosses = mint.fees.map((fee) => grossUnder(fee, net));
   return grosses.reduce((most, gross) => (gross > most ? gross : most), net);
 }
@@ -146,11 +146,11 @@ function feesOf(config: Buffer | undefined): TransferFee[] {
 /** The key at a place of an extension: a hook's program comes after its authority. Zeros mean none. */
 function keyIn(extension: Buffer | undefined, at: number): string | null {
   const key = extension?.subarray(at, at + KEY_LENGTH);
-  return key === undefined || key.every((byte) => byte === 0) ? null : addressOf(key);
+  return key === undefined || key.every((byte) => byte === 0) ? null : addressOfPublicKey(key);
 }
 
 /** The size of an associated account with every extension that a mint can ask of it, in bytes. */
-export const MAX_ACCOUNT = extendedSize(
+export const MAX_TOKEN_ACCOUNT_SIZE = extendedSize(
   new Map([...ACCOUNT_EXTENSIONS.keys()].map((number) => [number, Buffer.alloc(0)])),
 );
 

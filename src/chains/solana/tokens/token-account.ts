@@ -1,4 +1,4 @@
-import { addressOf } from '../address.ts';
+import { addressOfPublicKey } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
 
@@ -46,13 +46,13 @@ export function readTokenAccount(account: OnChainAccount | null | undefined): To
   if (state === 0) return undefined;
   return {
     program,
-    mint: addressOf(data.subarray(0, KEY_LENGTH)),
-    owner: addressOf(data.subarray(OWNER_AT, OWNER_AT + KEY_LENGTH)),
+    mint: addressOfPublicKey(data.subarray(0, KEY_LENGTH)),
+    owner: addressOfPublicKey(data.subarray(OWNER_AT, OWNER_AT + KEY_LENGTH)),
     amount: data.readBigUInt64LE(AMOUNT_AT),
     isFrozen: state === FROZEN,
     delegate:
       data.readUInt32LE(DELEGATE_AT) === 0
         ? null
-        : addressOf(data.subarray(DELEGATE_AT + 4, DELEGATE_AT + 4 + KEY_LENGTH)),
+        : addressOfPublicKey(data.subarray(DELEGATE_AT + 4, DELEGATE_AT + 4 + KEY_LENGTH)),
   };
 }

@@ -1,5 +1,5 @@
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
-import { publicKey } from '../message/compiled-message.ts';
+import { publicKeyOf } from '../message/compiled-message.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
 import type { Mint } from './mint.ts';
 
@@ -11,7 +11,7 @@ const TRANSFER_CHECKED = 12;
 
 /** @throws RangeError for an amount that does not fit into 64 bits */
 export function lamportsTransfer(from: string, to: string, lamports: bigint): TransactionInstruction {
-  return SystemProgram.transfer({ fromPubkey: publicKey(from), toPubkey: publicKey(to), lamports });
+  return SystemProgram.transfer({ fromPubkey: publicKeyOf(from), toPubkey: publicKeyOf(to), lamports });
 }
 
 /** A transfer between token accounts; the amount is in the token's smallest unit. */
@@ -37,12 +37,12 @@ export function tokensTransfer({
   data.writeBigUInt64LE(amount, 1);
   data.writeUInt8(mint.decimals, 9);
   return new TransactionInstruction({
-    programId: publicKey(mint.program),
+    programId: publicKeyOf(mint.program),
     keys: [
-      { pubkey: publicKey(source), isSigner: false, isWritable: true },
-      { pubkey: publicKey(mint.address), isSigner: false, isWritable: false },
-      { pubkey: publicKey(destination), isSigner: false, isWritable: true },
-      { pubkey: publicKey(authority), isSigner: true, isWritable: false },
+      { pubkey: publicKeyOf(source), isSigner: false, isWritable: true },
+      { pubkey: publicKeyOf(mint.address), isSigner: false, isWritable: false },
+      { pubkey: publicKeyOf(destination), isSigner: false, isWritable: true },
+      { pubkey: publicKeyOf(authority), isSigner: true, isWritable: false },
     ],
     data,
   });
@@ -52,7 +52,7 @@ export function tokensTransfer({
  * Where an instruction moves lamports to, and how many; undefined for one that moves none. As the runtime reads it:
  * whatever follows the amount.
  */
-export function readLamports(
+export function readLamportsTransfer(
   program: string,
   named: readonly string[],
   data: Buffer,

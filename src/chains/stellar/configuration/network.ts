@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../domain/network.ts';
-import { explorerUrls } from '../../chain.ts';
-import { isContract } from '../address.ts';
+import { explorerUrlsSchema } from '../../chain.ts';
+import { isContractAddress } from '../address.ts';
 
 /**
  * The fields of a Stellar network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. The
@@ -16,7 +16,7 @@ const settingsSchema = z.strictObject({
     .describe('URL of the network’s Horizon, which is asked for prices'),
   fee_forwarder: z
     .string()
-    .refine(isContract, 'must be a contract (C…)')
+    .refine(isContractAddress, 'must be a contract (C…)')
     .optional()
     .describe('Fee forwarder contract (C…), by which users pay in a token for contract calls'),
   average_blocktime_ms: z
@@ -30,7 +30,7 @@ const settingsSchema = z.strictObject({
     .optional()
     .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
   tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
-  explorer_urls: explorerUrls.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  explorer_urls: explorerUrlsSchema.optional().describe('URLs of block explorers; shown in the API, no effect'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { amountOf, type JsonAmount } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
-import { type JsonObject, oncePerObject, type WireObject } from '../../../domain/json/json.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
+import { type JsonObject, memoizePerObject, type WireObject } from '../../../domain/json/json.ts';
 import type { SwapSchedule } from '../../chain.ts';
 import {
-  cronSchedule,
-  feeMargin,
-  feePaymentStrategy,
+  cronScheduleSchema,
+  feeMarginSchema,
+  feePaymentStrategySchema,
   int32,
   int64,
   SWAP_NEEDS_USER_FEES,
-  shown,
-  slippage,
-  tokenSwapConfig,
+  slippageSchema,
+  tokenSwapConfigSchema,
   tokenSwapView,
   uint64,
   wireAmount,
-  withoutUnset,
+  withoutNulls,
+  withoutUndefined,
 } from '../../policy-fields.ts';
-import { isAccount, isContract } from '../address.ts';
+import { isAccountAddress, isContractAddress } from '../address.ts';
 
 const asset = z.string().superRefine((text, context) => {
   const fault = assetFault(text);
@@ -27,7 +27,7 @@ const asset = z.string().superRefine((text, context) => {
 
 /** Why a text names no asset, in the reference's words; null when it does. */
 export function assetFault(text: string): string | null {
-  if (['native', 'XLM', ''].includes(text) || isContract(text)) return null;
+  if (['native', 'XLM', ''].includes(text) || isContractAddress(text)) return null;
   const [code = '', issuer, ...more] = text.split(':');
   if (issuer === undefined || more.length > 0) {
     return "Asset identifier must be 'native', 'XLM', 'CODE:ISSUER', or a contract address";
@@ -36,22 +36,22 @@ export function assetFault(text: string): string | null {
   if (!/^[A-Za-z0-9]+$/.test(code)) return 'Asset code must contain only alphanumeric characters';
   if (issuer.length !== 56) return 'Issuer address must be 56 characters long';
   if (!issuer.startsWith('G')) return "Issuer address must start with 'G'";
-  return isAccount(issuer) ? null : 'Issuer address must be a valid Stellar address';
+  return isAccountAddress(issuer) ? null : 'Issuer address must be a valid Stellar address';
 }
 
 /** What the service finds out about an asset. */
-const assetMetadata = strictForm({
+const assetMetadata = strictObjectSchema({
   kind: z
     .union([
       z.literal('native'),
-      strictForm({
-        classic: strictForm({
+      strictObjectSchema({
+        classic: strictObjectSchema({
           code: z.string().describe('Code of the asset'),
           issuer: z.string().describe('Account that issues the asset'),
         }).describe('Asset of the ledger'),
       }),
-      strictForm({
-        contract: strictForm({ contract_id: z.string().describe('Address of the contract') }).describe(
+      strictObjectSchema({
+        contract: strictObjectSchema({ contract_id: z.string().describe('Address of the contract') }).describe(
           'Token of a contract',
         ),
       }),
@@ -61,18 +61,18 @@ const assetMetadata = strictForm({
   canonical_asset_id: z.string().describe('Canonical name of the token'),
 });
 
-const allowedToken = strictForm({
+const allowedToken = strictObjectSchema({
   asset: asset.describe('Token: native, CODE:ISSUER or a contract (C…)'),
   metadata: assetMetadata.nullish().describe('Facts about the token; shown in the API, no effect'),
   max_allowed_fee: uint64.nullish().describe('Maximum fee in this token, in its smallest unit. Default: no limit'),
-  swap_config: tokenSwapConfig.nullish().describe('How the token is swapped for XLM'),
+  swap_config: tokenSwapConfigSchema.nullish().describe('How the token is swapped for XLM'),
 });
 
 const swapStrategy = z.enum(['order-book', 'soroswap']);
 
-const swapConfig = strictForm({
+const swapConfig = strictObjectSchema({
   strategies: z.array(swapStrategy).nullish().describe('Markets for swaps; the first that can swap a token is used'),
-  cron_schedule: cronSchedule
+  cron_schedule: cronScheduleSchema
     .nullish()
     .describe('When to swap: a cron line with seconds, in UTC. Default: at no fixed times'),
   min_balance_threshold: uint64.nullish().describe('Balance below which swaps start too, in stroops. Default: none'),
@@ -82,18 +82,20 @@ const swapConfig = strictForm({
 });
 
 /** In the order in which answers show them. */
-const fields = strictForm({
-  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees'),
+const fields = strictObjectSchema({
+  fee_payment_strategy: feePaymentStrategySchema.nullish().describe('Who pays the fees'),
   min_balance: int64.nullish().describe('Minimum balance that stays on the account, in stroops. Default: 1000000'),
   max_fee: int32.nullish().describe('Maximum fee of a transaction, in stroops'),
   timeout_seconds: int64.nullish().describe('How long a transaction is valid after signing, in seconds. Default: 120'),
   concurrent_transactions: z.boolean().nullish().describe('Accepted for compatibility; has no effect'),
-  slippage_percentage: slippage.nullish().describe('Maximum price slippage, in percent. Default: 1'),
+  slippage_percentage: slippageSchema.nullish().describe('Maximum price slippage, in percent. Default: 1'),
   own_funds: z
     .enum(['allow', 'deny'])
     .nullish()
     .describe('Whether clients may move what the account holds; deny: it only pays fees. Default: allow'),
-  fee_margin_percentage: feeMargin.nullish().describe('Margin on top of an estimated fee, in percent. Default: 0'),
+  fee_margin_percentage: feeMarginSchema
+    .nullish()
+    .describe('Margin on top of an estimated fee, in percent. Default: 0'),
   allowed_tokens: z.array(allowedToken).nullish().describe('Allowed tokens for paying fees. Default: any'),
   swap_config: swapConfig.nullish().describe('When and how collected tokens are swapped for XLM. Default: never'),
 })
@@ -112,7 +114,7 @@ const fields = strictForm({
   .meta({ required: ['fee_payment_strategy'] });
 
 /** A Stellar relayer's policies, which must say who pays. Null means unset, and unset fields are left out. */
-export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
+export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutNulls);
 
 /** In stroops. */
 const DEFAULT_MIN_BALANCE = 1_000_000n;
@@ -170,7 +172,7 @@ export function canonicalAsset(asset: string): string {
   return asset === '' || asset === 'XLM' ? 'native' : asset;
 }
 
-export const readPolicy = oncePerObject((policies: JsonObject): StellarPolicy => {
+export const readPolicy = memoizePerObject((policies: JsonObject): StellarPolicy => {
   const known = fields.parse(policies);
   const longestSeconds = Number(known.timeout_seconds ?? 0) || null;
   return {
@@ -230,7 +232,7 @@ export function minimumBalance(policies: JsonObject): bigint {
 export function policyView(policies: JsonObject): WireObject | undefined {
   if (Object.keys(policies).length === 0) return undefined;
   const known = fields.parse(policies);
-  return shown({
+  return withoutUndefined({
     fee_payment_strategy: known.fee_payment_strategy ?? undefined,
     min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
     max_fee: known.max_fee ?? undefined,
@@ -245,7 +247,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
 }
 
 function tokenView(token: z.output<typeof allowedToken>): WireObject {
-  return shown({
+  return withoutUndefined({
     asset: token.asset,
     metadata: token.metadata ?? undefined,
     max_allowed_fee: wireAmount(token.max_allowed_fee),

@@ -1,28 +1,28 @@
 import { z } from 'zod';
-import { strictForm } from '../../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
 import type { Json } from '../../../domain/json/json.ts';
-import { isAccount, isContract } from '../address.ts';
-import { entryIn } from '../message/authorization.ts';
-import { contractValueOf, symbolIn, ValueFault } from '../message/contract-value.ts';
+import { isAccountAddress, isContractAddress } from '../address.ts';
+import { parseAuthorizationEntry } from '../message/authorization.ts';
+import { contractValueOf, parseSymbol, ValueFault } from '../message/contract-value.ts';
 
 /** A bound above what any network takes in one transaction. */
 const MAX_ENTRIES = 100;
 
 const entry = z
   .string()
-  .refine((text) => entryIn(text) !== undefined, 'expected a SorobanAuthorizationEntry in base64');
+  .refine((text) => parseAuthorizationEntry(text) !== undefined, 'expected a SorobanAuthorizationEntry in base64');
 
 /** Who consents to a call, as clients write it. */
 export const authorizationSchema = z
   .discriminatedUnion('type', [
-    strictForm({ type: z.literal('none') }),
-    strictForm({ type: z.literal('source_account') }),
-    strictForm({
+    strictObjectSchema({ type: z.literal('none') }),
+    strictObjectSchema({ type: z.literal('source_account') }),
+    strictObjectSchema({
       type: z.literal('addresses'),
       // In the reference's words.
       signers: z.array(z.string()).refine(() => false, 'Address-based auth not yet implemented'),
     }),
-    strictForm({
+    strictObjectSchema({
       type: z.literal('xdr'),
       entries: z.array(entry).max(MAX_ENTRIES).meta({ description: 'Signed authorization entries, in base64' }),
     }),
@@ -55,7 +55,7 @@ const MAX_VALUES = 1_000;
 
 const MAX_CODE = 256 * 1024;
 
-const contract = z.string().refine(isContract, 'expected a contract (C…)');
+const contract = z.string().refine(isContractAddress, 'expected a contract (C…)');
 
 const hash = z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected 64 hexadecimal digits');
 
@@ -64,7 +64,7 @@ const values = z.array(contractValueSchema).max(MAX_VALUES);
 const functionName = z.string().superRefine((text, context) => {
   try {
     if (text === '') throw new ValueFault('expected the name of a function');
-    symbolIn(text);
+    parseSymbol(text);
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
     context.addIssue({ code: 'custom', message: error.message });
@@ -72,7 +72,7 @@ const functionName = z.string().superRefine((text, context) => {
 });
 
 /** A call of a contract's function as clients write it. */
-export const invokeContractSchema = strictForm({
+export const invokeContractSchema = strictObjectSchema({
   type: z.literal('invoke_contract'),
   contract_address: contract.meta({ description: 'Contract to call' }),
   function_name: functionName.meta({ description: 'Function to call' }),
@@ -81,17 +81,17 @@ export const invokeContractSchema = strictForm({
 });
 
 /** The creation of a contract as clients write it. */
-export const createContractSchema = strictForm({
+export const createContractSchema = strictObjectSchema({
   type: z.literal('create_contract'),
   source: z
     .discriminatedUnion('from', [
-      strictForm({
+      strictObjectSchema({
         from: z.literal('address'),
-        address: z.string().refine(isAccount, 'expected an account (G…)').meta({
+        address: z.string().refine(isAccountAddress, 'expected an account (G…)').meta({
           description: 'Account that creates it',
         }),
       }),
-      strictForm({
+      strictObjectSchema({
         from: z.literal('contract'),
         contract: contract.meta({ description: 'Contract that creates it' }),
       }),
@@ -114,13 +114,13 @@ const code = (encoding: 'hex' | 'base64') =>
   }, SIZE);
 
 /** Code of contracts as clients write it. */
-export const uploadWasmSchema = strictForm({
+export const uploadWasmSchema = strictObjectSchema({
   type: z.literal('upload_wasm'),
   wasm: z
     .union(
       [
-        strictForm({ type: z.literal('hex').exactOptional(), hex: code('hex') }),
-        strictForm({ type: z.literal('base64').exactOptional(), base64: code('base64') }),
+        strictObjectSchema({ type: z.literal('hex').exactOptional(), hex: code('hex') }),
+        strictObjectSchema({ type: z.literal('base64').exactOptional(), base64: code('base64') }),
       ],
       { error: SIZE },
     )

@@ -1,19 +1,19 @@
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../../chain-client.ts';
+import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
-import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
-import { trustedBy } from '../guard/tokens.ts';
+import { accountLossFault, ownFundsFault } from '../guard/accounts.ts';
+import { trustLineAssets } from '../guard/tokens.ts';
 import {
-  accountNamed,
-  accountOf,
-  boundsOf,
+  accountOfAddress,
+  accountOfMuxed,
   type Envelope,
   MalformedEnvelope,
   preconditionsOf,
   readEnvelope,
-  shapeFault,
+  timeBoundsOf,
+  transactionShapeFault,
 } from '../message/transaction-envelope.ts';
 
 /** A send request by an envelope. */
@@ -44,12 +44,12 @@ export function parseEnvelope(text: string, field = 'transaction_xdr'): Envelope
  * Checks what has to hold for every envelope, whoever has made it.
  * @throws AppError `INVALID_REQUEST`
  */
-export function assertSound({ envelope: { transaction }, source }: EnvelopeForm, account: string): void {
-  const fault = shapeFault(transaction);
+export function assertEnvelopeSound({ envelope: { transaction }, source }: EnvelopeForm, account: string): void {
+  const fault = transactionShapeFault(transaction);
   // The reference has these words twice.
   if (fault !== undefined) throw xdrFault(`Transaction validation error: ${fault}`);
-  const own = accountOf(transaction.sourceAccount);
-  if (source !== null && ![account, own].includes(accountNamed(source))) {
+  const own = accountOfMuxed(transaction.sourceAccount);
+  if (source !== null && ![account, own].includes(accountOfAddress(source))) {
     throw invalidRequest(`source_account ${source} is not that of transaction_xdr, ${own}`);
   }
 }
@@ -58,8 +58,8 @@ export function assertSound({ envelope: { transaction }, source }: EnvelopeForm,
  * When the transaction ends, by its own bounds or the request's, whichever is earlier; null where neither ends it.
  * @throws AppError `INVALID_REQUEST` for bounds that have ended
  */
-export function earlierEnd({ envelope, validUntil }: EnvelopeForm, now: Timestamp): Timestamp | null {
-  const { maxTime } = boundsOf(envelope.transaction);
+export function earliestExpiry({ envelope, validUntil }: EnvelopeForm, now: Timestamp): Timestamp | null {
+  const { maxTime } = timeBoundsOf(envelope.transaction);
   if (maxTime === 0n) return validUntil;
   // An end that is later than any date counts as no end.
   const end = maxTime > LAST_SECOND ? null : Number(maxTime) * 1_000;
@@ -80,14 +80,14 @@ const NOT_SPONSORED =
  * no later than the envelope says, and bids no less.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timestamp): ParsedRequest {
+export function parseUnsignedEnvelope(form: EnvelopeForm, account: RelayerAccount, now: Timestamp): ParsedRequest {
   const { envelope, text } = form;
   const { transaction } = envelope;
-  assertOwn(envelope, account.address);
-  assertSound(form, account.address);
+  assertOwnEnvelope(envelope, account.address);
+  assertEnvelopeSound(form, account.address);
   const policy = readPolicy(account.policies);
   const { feePayer, maxFee } = policy;
-  if (feePayer === 'user' && trustedBy(transaction, policy) === undefined) throw xdrFault(NOT_SPONSORED);
+  if (feePayer === 'user' && trustLineAssets(transaction, policy) === undefined) throw xdrFault(NOT_SPONSORED);
   const spends = policy.isSpendable ? undefined : ownFundsFault(transaction, account.address);
   if (spends !== undefined) throw xdrFault(spends);
   const least = BASE_FEE * BigInt(transaction.operations.length);
@@ -95,7 +95,7 @@ export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timesta
   if (maxFee !== null && (bid > maxFee || least > maxFee)) throw xdrFault(`Max fee exceeded: ${maxFee}`);
   return {
     request: { transaction: text },
-    validUntil: earlierEnd(form, now),
+    validUntil: earliestExpiry(form, now),
     anchorKind: 'sequence',
     onDeath: 'renew',
     contentKey: null,
@@ -106,8 +106,8 @@ export function parseUnsigned(form: EnvelopeForm, account: Account, now: Timesta
  * Checks an envelope that the relayer sends in its own name, whoever pays for it.
  * @throws AppError `INVALID_REQUEST`
  */
-export function assertOwn(envelope: Envelope, relayer: string): void {
-  const source = accountOf(envelope.transaction.sourceAccount);
+export function assertOwnEnvelope(envelope: Envelope, relayer: string): void {
+  const source = accountOfMuxed(envelope.transaction.sourceAccount);
   if (source !== relayer) throw xdrFault(`XDR source account ${source} does not match relayer account ${relayer}`);
   const fault = faultOf(envelope, relayer);
   if (fault !== undefined) throw xdrFault(fault);
@@ -124,5 +124,5 @@ function faultOf({ transaction, isFeeBump }: Envelope, account: string): string 
     }
     if (extraSigners.length > 0) return 'Only the relayer signs: transaction_xdr can ask for no extra signers';
   }
-  return losesRelayer(transaction, account);
+  return accountLossFault(transaction, account);
 }

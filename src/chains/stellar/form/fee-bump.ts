@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../../chain-client.ts';
+import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
-import { requiredFee, USUAL_CAP } from '../fees.ts';
-import { losesRelayer, ownFundsFault, reachesRelayer } from '../guard/accounts.ts';
+import { DEFAULT_MAX_FEE_BID, minFeeBumpFee } from '../fees.ts';
+import { accountLossFault, ownFundsFault, relayerAccountFault } from '../guard/accounts.ts';
 import { gaslessFault } from '../guard/gasless.ts';
-import { isSignedBy, wrongSignature } from '../guard/signatures.ts';
-import { hashOf } from '../message/transaction.ts';
-import { accountOf, boundsOf, type Envelope, preconditionsOf } from '../message/transaction-envelope.ts';
+import { invalidSignature, isSignedBy } from '../guard/signatures.ts';
+import { transactionHash } from '../message/transaction.ts';
+import { accountOfMuxed, type Envelope, preconditionsOf, timeBoundsOf } from '../message/transaction-envelope.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 import { paymentIn } from '../sponsor/payment.ts';
-import { assertSound, type EnvelopeForm, earlierEnd, xdrFault } from './envelope.ts';
+import { assertEnvelopeSound, type EnvelopeForm, earliestExpiry, xdrFault } from './envelope.ts';
 
 export interface FeeBumpForm extends EnvelopeForm {
   /** Null where the request does not say. */
@@ -24,25 +24,25 @@ export interface FeeBumpForm extends EnvelopeForm {
  * transaction.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp): ParsedRequest {
+export function parseFeeBump(form: FeeBumpForm, account: RelayerAccount, now: Timestamp): ParsedRequest {
   const { envelope, text } = form;
   const { transaction, isFeeBump } = envelope;
   if (isFeeBump) throw xdrFault('Cannot create fee-bump envelope: a fee bump cannot be bumped again');
-  if (accountOf(transaction.sourceAccount) === account.address) {
+  if (accountOfMuxed(transaction.sourceAccount) === account.address) {
     throw xdrFault('Cannot create fee-bump envelope: Fee-bump source cannot be the same as inner transaction source');
   }
-  assertSound(form, account.address);
+  assertEnvelopeSound(form, account.address);
   const policy = readPolicy(account.policies);
   const { maxFee: most, feePayer } = policy;
-  const reach = reachesRelayer(transaction, account.address);
+  const reach = relayerAccountFault(transaction, account.address);
   const fault = reach === undefined ? undefined : reachFault(envelope, account, policy, reach);
   if (fault !== undefined) throw xdrFault(fault);
-  const required = requiredFee(transaction);
+  const required = minFeeBumpFee(transaction);
   if (feePayer === 'user') assertSponsored(transaction, account.address);
-  const maxFee = form.maxFee ?? (most !== null && most < USUAL_CAP ? most : USUAL_CAP);
+  const maxFee = form.maxFee ?? (most !== null && most < DEFAULT_MAX_FEE_BID ? most : DEFAULT_MAX_FEE_BID);
   if (maxFee < required) throw xdrFault(`max_fee (${maxFee}) is insufficient. Required fee-bump fee: ${required}`);
   if (most !== null && maxFee > most) throw xdrFault(`Max fee exceeded: ${most}`);
-  const wrong = account.identity === undefined ? undefined : wrongSignature(envelope, account.identity);
+  const wrong = account.identity === undefined ? undefined : invalidSignature(envelope, account.identity);
   if (wrong !== undefined) throw xdrFault(wrong);
   // The bid is no higher than what the user pays for.
   const bid = feePayer === 'user' ? required : maxFee;
@@ -50,10 +50,10 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
   const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid), ...own };
   return {
     request: { ...request },
-    validUntil: earlierEnd(form, now),
+    validUntil: earliestExpiry(form, now),
     anchorKind: 'text',
     // Only the client can sign it anew. Without a time bound it can always land, in this fee bump or in another.
-    onDeath: boundsOf(transaction).maxTime === 0n ? 'never' : 'end',
+    onDeath: timeBoundsOf(transaction).maxTime === 0n ? 'never' : 'end',
     contentKey: account.identity === undefined ? null : keyOf(envelope, account.identity),
   };
 }
@@ -64,7 +64,7 @@ export function parseFeeBump(form: FeeBumpForm, account: Account, now: Timestamp
  */
 function reachFault(
   envelope: Envelope,
-  { address, identity }: Account,
+  { address, identity }: RelayerAccount,
   { feePayer, isSpendable }: StellarPolicy,
   reach: string,
 ): string | undefined {
@@ -73,7 +73,7 @@ function reachFault(
     return `${reach}, and the relayer has not signed it`;
   }
   const { transaction } = envelope;
-  return losesRelayer(transaction, address) ?? (isSpendable ? undefined : ownFundsFault(transaction, address));
+  return accountLossFault(transaction, address) ?? (isSpendable ? undefined : ownFundsFault(transaction, address));
 }
 
 /**
@@ -81,7 +81,7 @@ function reachFault(
  */
 function keyOf({ transaction, signatures }: Envelope, passphrase: string): string {
   const signed = hash('sha256', Buffer.concat(signatures.map((one) => one.toXdr())));
-  return `${hashOf(transaction, passphrase).toString('hex')} ${signed}`;
+  return `${transactionHash(transaction, passphrase).toString('hex')} ${signed}`;
 }
 
 /** Checks what a user has the relayer pay for: it has one payment to the relayer, and does nothing else with it. */

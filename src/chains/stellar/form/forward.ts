@@ -1,12 +1,19 @@
 import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import type { Timestamp } from '../../../domain/transaction/transaction.ts';
-import type { Account, ParsedRequest } from '../../chain-client.ts';
-import { isAccount, isContract } from '../address.ts';
-import { addressCredentials, addressIn, entryIn } from '../message/authorization.ts';
-import { approvalOf, consentedCallOf, type Forward, forwardCallOf, forwardOf, isSame } from '../message/forward.ts';
+import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
+import { isAccountAddress, isContractAddress } from '../address.ts';
+import { addressCredentials, authorizingAddress, parseAuthorizationEntry } from '../message/authorization.ts';
+import {
+  consentedCallOf,
+  type FeeForward,
+  feeApprovalOf,
+  feeForwardOf,
+  forwardCallOf,
+  isSameCall,
+} from '../message/forward.ts';
 import type { ForwardRequest } from '../schema.ts';
-import { assertOwn, assertSound, type EnvelopeForm, earlierEnd, xdrFault } from './envelope.ts';
+import { assertEnvelopeSound, assertOwnEnvelope, type EnvelopeForm, earliestExpiry, xdrFault } from './envelope.ts';
 
 interface ForwardForm extends EnvelopeForm {
   /** Base64 of the entry that the user has signed. */
@@ -18,20 +25,20 @@ interface ForwardForm extends EnvelopeForm {
  * forwarder it is, and whether the fee is enough. The same consent posted twice is one transaction.
  * @throws AppError `INVALID_REQUEST`
  */
-export function parseForward(form: ForwardForm, account: Account, now: Timestamp): ParsedRequest {
+export function parseForward(form: ForwardForm, account: RelayerAccount, now: Timestamp): ParsedRequest {
   const { envelope, text, consent } = form;
-  const entry = entryIn(consent);
+  const entry = parseAuthorizationEntry(consent);
   if (entry === undefined) {
     throw xdrFault('Invalid XDR: invalid `signed_auth_entry`: not the base64 of a SorobanAuthorizationEntry');
   }
-  assertOwn(envelope, account.address);
-  assertSound(form, account.address);
-  const asked = forwardIn(envelope.transaction, entry, account.address);
+  assertOwnEnvelope(envelope, account.address);
+  assertEnvelopeSound(form, account.address);
+  const asked = checkFeeForward(envelope.transaction, entry, account.address);
   if (typeof asked === 'string') throw xdrFault(asked);
   const request: ForwardRequest = { forward: text, consent };
   return {
     request: { ...request },
-    validUntil: earlierEnd(form, now),
+    validUntil: earliestExpiry(form, now),
     anchorKind: 'sequence',
     // The consent is valid until its last ledger, under any sequence.
     onDeath: 'renew',
@@ -51,24 +58,25 @@ const FORM = 'it is no call forward(…) with 9 arguments of a fee forwarder';
  * What a transaction of the relayer's asks of a fee forwarder, or why the relayer does not sign it.
  * @param signed the consent that the user has signed
  */
-export function forwardIn(
+export function checkFeeForward(
   transaction: xdr.Transaction,
   signed: xdr.SorobanAuthorizationEntry,
   relayer: string,
-): Forward | string {
-  const forward = forwardOf(transaction);
+): FeeForward | string {
+  const forward = feeForwardOf(transaction);
   if (forward === undefined) return `operations.0: ${FORM}`;
   const fault = partyFault(forward, relayer) ?? entriesFault(transaction, forward);
   if (fault !== undefined) return fault;
-  const unlike = consentFault(signed, forward);
+  const unlike = forwardConsentFault(signed, forward);
   return unlike === undefined ? forward : `signed_auth_entry: ${unlike}`;
 }
 
-function partyFault({ token, user, relayer: payee, fee, mostFee }: Forward, relayer: string): string | undefined {
+function partyFault({ token, user, relayer: payee, fee, mostFee }: FeeForward, relayer: string): string | undefined {
   if (payee !== relayer) return `operations.0: its fee goes to ${payee}, not to the relayer ${relayer}`;
   if (user === relayer) return 'operations.0: its user is the relayer itself';
-  if (!(isAccount(user) || isContract(user))) return `operations.0: its user ${user} is no account and no contract`;
-  if (!isContract(token)) return `operations.0: its token ${token} is no contract`;
+  if (!(isAccountAddress(user) || isContractAddress(user)))
+    return `operations.0: its user ${user} is no account and no contract`;
+  if (!isContractAddress(token)) return `operations.0: its token ${token} is no contract`;
   if (fee <= 0n) return `operations.0: its fee_amount is ${fee}`;
   return fee > mostFee ? `operations.0: its fee_amount ${fee} is beyond its max_fee_amount ${mostFee}` : undefined;
 }
@@ -77,10 +85,10 @@ function partyFault({ token, user, relayer: payee, fee, mostFee }: Forward, rela
  * Checks the entries that the transaction came with, which new entries will replace. An entry has to be the user's, or
  * the relayer's consent to the call itself. Any other entry would be lost, or would have the relayer consent to more.
  */
-function entriesFault({ operations: [operation] }: xdr.Transaction, forward: Forward): string | undefined {
+function entriesFault({ operations: [operation] }: xdr.Transaction, forward: FeeForward): string | undefined {
   const auth = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp.auth : [];
   for (const [place, { credentials, rootInvocation }] of auth.entries()) {
-    const who = addressIn(credentials) ?? forward.relayer;
+    const who = authorizingAddress(credentials) ?? forward.relayer;
     if (who === forward.user) continue;
     if (who !== forward.relayer) return `auth.${place}: it is of ${who}, who is neither the user nor the relayer`;
     const { function: asked, subInvocations } = rootInvocation;
@@ -94,18 +102,18 @@ function entriesFault({ operations: [operation] }: xdr.Transaction, forward: For
  * Why the user's consent does not fit this call; undefined where it fits. Below the call it may cover the approval of
  * the fee, and the call that the user wants.
  */
-export function consentFault(
+export function forwardConsentFault(
   { credentials, rootInvocation }: xdr.SorobanAuthorizationEntry,
-  forward: Forward,
+  forward: FeeForward,
 ): string | undefined {
-  const who = addressIn(credentials);
+  const who = authorizingAddress(credentials);
   if (who === undefined) return 'it is of nobody: expected the credentials of an address';
   if (who !== forward.user) return `it is of ${who}, not of the user ${forward.user}`;
   const { function: asked, subInvocations } = rootInvocation;
   if (!isCall(asked, consentedCallOf(forward))) {
     return 'it is not to this call: token, max_fee_amount, expiration_ledger and what is called have to be the same';
   }
-  const wanted = [approvalOf(forward), forward.target];
+  const wanted = [feeApprovalOf(forward), forward.target];
   for (const [place, one] of subInvocations.entries()) {
     const found = wanted.findIndex((call) => isCall(one.function, call));
     if (found < 0) return `subInvocations.${place}: it is neither the approval of the fee nor the call that is wanted`;
@@ -115,5 +123,5 @@ export function consentFault(
 }
 
 function isCall(asked: xdr.SorobanAuthorizedFunction, call: xdr.InvokeContractArgs): boolean {
-  return asked.type === 'sorobanAuthorizedFunctionTypeContractFn' && isSame(asked.contractFn, call);
+  return asked.type === 'sorobanAuthorizedFunctionTypeContractFn' && isSameCall(asked.contractFn, call);
 }

@@ -1,8 +1,8 @@
 import { StrKey } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
 import { amountOf, amountSchema, amountUpTo } from '../../../domain/amount.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
-import { isAccount } from '../address.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
+import { isAccountAddress } from '../address.ts';
 import { MAX_OPERATIONS } from '../message/transaction-envelope.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './contract.ts';
 
@@ -16,14 +16,14 @@ const MAX_TEXT = 28;
 
 /** A memo as clients write it. */
 export const memoSchema = z.discriminatedUnion('type', [
-  strictForm({ type: z.literal('none') }),
-  strictForm({
+  strictObjectSchema({ type: z.literal('none') }),
+  strictObjectSchema({
     type: z.literal('text'),
     value: z.string().refine((text) => Buffer.byteLength(text) <= MAX_TEXT, `expected at most ${MAX_TEXT} bytes`),
   }),
-  strictForm({ type: z.literal('id'), value: amountSchema(64) }),
-  strictForm({ type: z.literal('hash'), value: hash }),
-  strictForm({ type: z.literal('return'), value: hash }),
+  strictObjectSchema({ type: z.literal('id'), value: amountSchema(64) }),
+  strictObjectSchema({ type: z.literal('hash'), value: hash }),
+  strictObjectSchema({ type: z.literal('return'), value: hash }),
 ]);
 
 export type WireMemo = z.output<typeof memoSchema>;
@@ -31,7 +31,7 @@ export type WireMemo = z.output<typeof memoSchema>;
 /** The highest amount of any asset. */
 const MAX = 2n ** 63n - 1n;
 
-const issuer = z.string().refine(isAccount, 'expected an account (G…)').meta({
+const issuer = z.string().refine(isAccountAddress, 'expected an account (G…)').meta({
   description: 'Account that issues the asset',
 });
 
@@ -42,17 +42,17 @@ function code(least: number, most: number) {
 }
 
 const asset = z.discriminatedUnion('type', [
-  strictForm({ type: z.literal('native') }),
-  strictForm({ type: z.literal('credit4'), code: code(1, 4), issuer }),
-  strictForm({ type: z.literal('credit12'), code: code(5, 12), issuer }),
+  strictObjectSchema({ type: z.literal('native') }),
+  strictObjectSchema({ type: z.literal('credit4'), code: code(1, 4), issuer }),
+  strictObjectSchema({ type: z.literal('credit12'), code: code(5, 12), issuer }),
 ]);
 
 /** A payment as clients write it. */
-export const paymentSchema = strictForm({
+export const paymentSchema = strictObjectSchema({
   type: z.literal('payment'),
   destination: z
     .string()
-    .refine((text) => isAccount(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
+    .refine((text) => isAccountAddress(text) || StrKey.isValidMed25519PublicKey(text), 'expected an account (G… or M…)')
     .meta({ description: 'Account that is paid; it must exist' }),
   amount: amountUpTo(MAX)
     .refine((amount) => amountOf(amount) > 0n, 'expected more than 0')
@@ -83,7 +83,7 @@ export const operationsSchema = z
       `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MAX_OPERATIONS}`,
   })
   .superRefine((operations, context) => {
-    const contracts = operations.filter(isOfContract).length;
+    const contracts = operations.filter(isContractOperation).length;
     if (contracts > 1) {
       context.addIssue({ code: 'custom', message: 'Transaction can contain at most one Soroban operation' });
     } else if (contracts === 1 && operations.length > 1) {
@@ -94,6 +94,6 @@ export const operationsSchema = z
   .meta({ description: 'Operations, which all take effect or none; a contract operation must be the only one' });
 
 /** Whether an operation is one of contracts. */
-export function isOfContract({ type }: { type: string }): boolean {
+export function isContractOperation({ type }: { type: string }): boolean {
   return type !== 'payment';
 }

@@ -1,9 +1,9 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
-import { givesPower, outflowOf } from '../message/outflow.ts';
-import { accountOf } from '../message/transaction-envelope.ts';
+import { changesSigners, operationOutflow } from '../message/outflow.ts';
+import { accountOfMuxed } from '../message/transaction-envelope.ts';
 
 /** The parts of an envelope that say on whose account it acts. */
-export interface Acting {
+export interface EnvelopeActions {
   operations: readonly xdr.Operation[];
   sourceAccount: xdr.MuxedAccount;
 }
@@ -12,9 +12,9 @@ export interface Acting {
  * Where somebody else's envelope acts on the relayer's account, which would then pay more than the fee; undefined where
  * it does not.
  */
-export function reachesRelayer({ operations }: Acting, relayer: string): string | undefined {
+export function relayerAccountFault({ operations }: EnvelopeActions, relayer: string): string | undefined {
   const place = operations.findIndex(
-    ({ sourceAccount }) => sourceAccount !== null && accountOf(sourceAccount) === relayer,
+    ({ sourceAccount }) => sourceAccount !== null && accountOfMuxed(sourceAccount) === relayer,
   );
   return place < 0 ? undefined : `operations.${place}: it acts on the relayer's own account ${relayer}`;
 }
@@ -30,14 +30,14 @@ const LAST_LEAP = 2n ** 62n;
  * account, with all that the policy keeps there, uses up its sequences, or changes who may sign for it. A change of
  * signers would outlive every key of the API.
  */
-export function losesRelayer({ operations, sourceAccount }: Acting, relayer: string): string | undefined {
+export function accountLossFault({ operations, sourceAccount }: EnvelopeActions, relayer: string): string | undefined {
   for (const [place, { body, sourceAccount: own }] of operations.entries()) {
-    if (accountOf(own ?? sourceAccount) !== relayer) continue;
+    if (accountOfMuxed(own ?? sourceAccount) !== relayer) continue;
     if (body.type === 'accountMerge') return `operations.${place}: the relayer's account is merged into no other`;
     if (body.type === 'bumpSequence' && body.bumpSequenceOp.bumpTo > LAST_LEAP) {
       return `operations.${place}: the sequence of the relayer's account is not moved beyond ${LAST_LEAP}`;
     }
-    if (body.type === 'setOptions' && givesPower(body.setOptionsOp)) {
+    if (body.type === 'setOptions' && changesSigners(body.setOptionsOp)) {
       return `operations.${place}: who may sign for the relayer's account is not changed through it`;
     }
   }
@@ -49,10 +49,10 @@ export function losesRelayer({ operations, sourceAccount }: Acting, relayer: str
  * A contract takes from the account only what the source of its operation consents to, and where no consents are given,
  * a simulation finds them.
  */
-export function ownFundsFault({ operations, sourceAccount }: Acting, relayer: string): string | undefined {
+export function ownFundsFault({ operations, sourceAccount }: EnvelopeActions, relayer: string): string | undefined {
   const place = operations.findIndex(
     ({ body, sourceAccount: own }) =>
-      accountOf(own ?? sourceAccount) === relayer && outflowOf(body) > 0n && !isConsentedByOthers(body),
+      accountOfMuxed(own ?? sourceAccount) === relayer && operationOutflow(body) > 0n && !isConsentedByOthers(body),
   );
   return place < 0
     ? undefined

@@ -1,8 +1,8 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
-import { addressIn } from '../message/authorization.ts';
-import { accountOf, boundsOf } from '../message/transaction-envelope.ts';
+import { authorizingAddress } from '../message/authorization.ts';
+import { accountOfMuxed, timeBoundsOf } from '../message/transaction-envelope.ts';
 import type { LatestLedger } from '../provider.ts';
-import { reachesRelayer } from './accounts.ts';
+import { relayerAccountFault } from './accounts.ts';
 
 /** Operations that the relayer pays for no user, and the texts that say so. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -15,8 +15,8 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Why the relayer does not pay for a user's transaction where users pay the fees; undefined where it does. */
 export function gaslessFault(transaction: xdr.Transaction, relayer: string): string | undefined {
   const { operations, sourceAccount } = transaction;
-  if (accountOf(sourceAccount) === relayer) return `Source account is the relayer's own, ${relayer}`;
-  const reach = reachesRelayer(transaction, relayer);
+  if (accountOfMuxed(sourceAccount) === relayer) return `Source account is the relayer's own, ${relayer}`;
+  const reach = relayerAccountFault(transaction, relayer);
   if (reach !== undefined) return reach;
   for (const [place, { body }] of operations.entries()) {
     const refusal = REFUSED[body.type] ?? contractFault(body, relayer);
@@ -32,7 +32,7 @@ function contractFault(body: xdr.OperationBody, relayer: string): string | undef
   if (body.type !== 'invokeHostFunction') return undefined;
   const { hostFunction, auth } = body.invokeHostFunctionOp;
   if (hostFunction.type !== 'hostFunctionTypeInvokeContract') return 'Of contracts only InvokeContract is allowed';
-  const asks = auth.findIndex(({ credentials }) => addressIn(credentials) === relayer);
+  const asks = auth.findIndex(({ credentials }) => authorizingAddress(credentials) === relayer);
   return asks < 0 ? undefined : `auth.${asks}: it asks for the relayer's own consent`;
 }
 
@@ -41,20 +41,20 @@ function contractFault(body: xdr.OperationBody, relayer: string): string | undef
  * where they fit.
  * @param mostSeconds the longest time that is allowed; null where any time is
  */
-export function timeFault(
+export function timeBoundsFault(
   transaction: xdr.Transaction,
   { closedAt }: LatestLedger,
   mostSeconds: number | null,
 ): string | undefined {
-  const { minTime, maxTime } = boundsOf(transaction);
+  const { minTime, maxTime } = timeBoundsOf(transaction);
   const now = BigInt(closedAt) / 1_000n;
   if (maxTime !== 0n && maxTime < now) return `Its time bounds ended at ${maxTime}, and it is ${now} on the chain`;
   if (mostSeconds === null) return undefined;
   if (minTime > now) return `Its time bounds begin at ${minTime}, and it is ${now} on the chain`;
   const last = now + BigInt(mostSeconds);
-  if (maxTime !== 0n && maxTime <= last + CLOCKS_APART) return undefined;
+  if (maxTime !== 0n && maxTime <= last + CLOCK_TOLERANCE_SECONDS) return undefined;
   return `Its time bounds must end within ${mostSeconds} s, at ${last}`;
 }
 
 /** How far the last ledger may be behind the client's clock, in seconds. */
-export const CLOCKS_APART = 15n;
+export const CLOCK_TOLERANCE_SECONDS = 15n;

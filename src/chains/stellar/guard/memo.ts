@@ -1,8 +1,8 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
-import { accountOf } from '../message/transaction-envelope.ts';
+import { accountOfMuxed } from '../message/transaction-envelope.ts';
 
 /** What a transaction says of its payments. */
-export type Paying = Pick<xdr.Transaction, 'memo'> & { readonly operations: readonly xdr.Operation[] };
+export type PaymentParts = Pick<xdr.Transaction, 'memo'> & { readonly operations: readonly xdr.Operation[] };
 
 /** SEP-29: an account with this data entry of "1" takes no payments without a memo, as exchanges do. */
 const MEMO_REQUIRED = 'config.memo_required';
@@ -11,7 +11,7 @@ const MEMO_REQUIRED = 'config.memo_required';
  * The ledger keys by which the receivers of a transaction ask for a memo, each with its receiver; none where the
  * transaction has a memo. An address with an id of its own (M…) needs none (CAP-27).
  */
-export function memoKeys({ memo, operations }: Paying, payer: string): ReadonlyMap<string, string> {
+export function memoRequiredKeys({ memo, operations }: PaymentParts, payer: string): ReadonlyMap<string, string> {
   if (memo.type !== 'memoNone') return new Map();
   const receivers = new Set(operations.flatMap(({ body }) => receiverOf(body) ?? []));
   receivers.delete(payer);
@@ -25,7 +25,7 @@ function keyOf(address: string): string {
 
 function receiverOf(body: xdr.OperationBody): string | undefined {
   const to = destinationOf(body);
-  return to?.type === 'keyTypeEd25519' ? accountOf(to) : undefined;
+  return to?.type === 'keyTypeEd25519' ? accountOfMuxed(to) : undefined;
 }
 
 function destinationOf(body: xdr.OperationBody): xdr.MuxedAccount | undefined {
@@ -49,6 +49,6 @@ export function asksForMemo(data: xdr.LedgerEntryData): boolean {
 }
 
 /** Why a transaction is not sent whose receiver asks for a memo. */
-export function memoFault(receiver: string): string {
+export function missingMemoFault(receiver: string): string {
   return `${receiver} takes payments only with a memo (SEP-29, ${MEMO_REQUIRED}), and this one has none`;
 }

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { Keypair, StrKey, xdr } from '@stellar/stellar-sdk/base';
-import type { Draft } from '../message/draft.ts';
-import { givesPower } from '../message/outflow.ts';
-import { hashOf } from '../message/transaction.ts';
-import { accountOf, type Envelope } from '../message/transaction-envelope.ts';
-import type { Authority } from '../provider.ts';
+import type { TransactionDraft } from '../message/draft.ts';
+import { changesSigners } from '../message/outflow.ts';
+import { transactionHash } from '../message/transaction.ts';
+import { accountOfMuxed, type Envelope } from '../message/transaction-envelope.ts';
+import type { SigningAuthority } from '../provider.ts';
 
-type Level = keyof Authority['thresholds'];
+type Level = keyof SigningAuthority['thresholds'];
 
 /** Operations that need another threshold than the medium one of payments (stellar-core, `getThresholdLevel`). */
 const LEVELS: Readonly<Record<string, Level>> = {
@@ -25,17 +25,17 @@ const LEVELS: Readonly<Record<string, Level>> = {
  * undefined where all weigh enough.
  * @param authorities of the accounts that exist; an account that an operation makes needs only its own key
  */
-export function lackingSignature(
+export function signatureWeightFault(
   envelope: Envelope,
   passphrase: string,
-  authorities: ReadonlyMap<string, Authority>,
+  authorities: ReadonlyMap<string, SigningAuthority>,
 ): string | undefined {
   const { transaction, signatures } = envelope;
-  const source = accountOf(transaction.sourceAccount);
-  const digest = hashOf(transaction, passphrase);
+  const source = accountOfMuxed(transaction.sourceAccount);
+  const digest = transactionHash(transaction, passphrase);
   const needs: [string, Level][] = [[source, 'low']];
   for (const { body, sourceAccount } of transaction.operations) {
-    needs.push([sourceAccount === null ? source : accountOf(sourceAccount), levelOf(body)]);
+    needs.push([sourceAccount === null ? source : accountOfMuxed(sourceAccount), levelOf(body)]);
   }
   for (const [address, level] of needs) {
     const { weight, needed } = weighed(authorities.get(address) ?? ownKeyOnly(address), level, (key) =>
@@ -47,8 +47,10 @@ export function lackingSignature(
 }
 
 /** The accounts beside the relayer's in whose name a transaction acts. */
-export function otherSources({ operations }: Pick<Draft, 'operations'>, relayer: string): string[] {
-  const sources = operations.flatMap(({ sourceAccount }) => (sourceAccount === null ? [] : [accountOf(sourceAccount)]));
+export function otherSources({ operations }: Pick<TransactionDraft, 'operations'>, relayer: string): string[] {
+  const sources = operations.flatMap(({ sourceAccount }) =>
+    sourceAccount === null ? [] : [accountOfMuxed(sourceAccount)],
+  );
   return [...new Set(sources)].filter((address) => address !== relayer);
 }
 
@@ -56,16 +58,16 @@ export function otherSources({ operations }: Pick<Draft, 'operations'>, relayer:
  * Why no ledger takes a transaction that only the relayer signs: it acts in the name of an account for which the
  * relayer's signature weighs too little. Undefined where it weighs enough.
  */
-export function unsignedFault(
-  { operations }: Pick<Draft, 'operations'>,
+export function relayerWeightFault(
+  { operations }: Pick<TransactionDraft, 'operations'>,
   relayer: string,
-  authorities: ReadonlyMap<string, Authority>,
+  authorities: ReadonlyMap<string, SigningAuthority>,
 ): string | undefined {
   const own = StrKey.decodeEd25519PublicKey(relayer);
   const isOwn = (key: xdr.SignerKey) =>
     key.type === 'signerKeyTypeEd25519' && Buffer.from(own).equals(key.ed25519.toBytes());
   for (const [place, { body, sourceAccount }] of operations.entries()) {
-    const address = sourceAccount === null ? relayer : accountOf(sourceAccount);
+    const address = sourceAccount === null ? relayer : accountOfMuxed(sourceAccount);
     if (address === relayer) continue;
     const { weight, needed } = weighed(authorities.get(address) ?? ownKeyOnly(address), levelOf(body), isOwn);
     if (weight < needed) {
@@ -77,7 +79,7 @@ export function unsignedFault(
 
 /** What signatures weigh for an account, and what is needed. */
 function weighed(
-  { signers, thresholds }: Authority,
+  { signers, thresholds }: SigningAuthority,
   level: Level,
   isSigned: (key: xdr.SignerKey) => boolean,
 ): { weight: number; needed: number } {
@@ -87,11 +89,11 @@ function weighed(
 }
 
 function levelOf(body: xdr.OperationBody): Level {
-  if (body.type === 'setOptions' && givesPower(body.setOptionsOp)) return 'high';
+  if (body.type === 'setOptions' && changesSigners(body.setOptionsOp)) return 'high';
   return LEVELS[body.type] ?? 'medium';
 }
 
-function ownKeyOnly(address: string): Authority {
+function ownKeyOnly(address: string): SigningAuthority {
   const key = xdr.SignerKey.signerKeyTypeEd25519(StrKey.decodeEd25519PublicKey(address));
   return { signers: [{ key, weight: 1 }], thresholds: { low: 0, medium: 0, high: 0 } };
 }
@@ -122,10 +124,10 @@ function isIn(signatures: readonly xdr.DecoratedSignature[], key: Uint8Array, me
  * Which account's signature is wrong; undefined where no signature is known to be. Only signatures by the own keys of
  * accounts that the envelope names are checked. They show whether they were made for this network's passphrase.
  */
-export function wrongSignature({ transaction, signatures }: Envelope, passphrase: string): string | undefined {
-  const hash = hashOf(transaction, passphrase);
+export function invalidSignature({ transaction, signatures }: Envelope, passphrase: string): string | undefined {
+  const hash = transactionHash(transaction, passphrase);
   const accounts = [transaction.sourceAccount, ...transaction.operations.flatMap((one) => one.sourceAccount ?? [])];
-  for (const address of new Set(accounts.map(accountOf))) {
+  for (const address of new Set(accounts.map(accountOfMuxed))) {
     const key = Keypair.fromPublicKey(address);
     const hint = Buffer.from(key.signatureHint());
     const own = signatures.filter((one) => hint.equals(one.hint.toBytes()));
@@ -139,6 +141,6 @@ export function wrongSignature({ transaction, signatures }: Envelope, passphrase
 /** Whether the own key of an account has signed an envelope for a network. */
 export function isSignedBy({ transaction, signatures }: Envelope, address: string, passphrase: string): boolean {
   const key = Keypair.fromPublicKey(address);
-  const hash = hashOf(transaction, passphrase);
+  const hash = transactionHash(transaction, passphrase);
   return signatures.some(({ signature }) => key.verify(hash, signature.toBytes()));
 }

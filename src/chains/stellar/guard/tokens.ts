@@ -1,46 +1,51 @@
 import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account } from '../../chain-client.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
 import { answersInTime } from '../../quorum.ts';
-import { isContract } from '../address.ts';
+import { isContractAddress } from '../address.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
-import { accountOf, readEnvelope } from '../message/transaction-envelope.ts';
+import { accountOfMuxed, readEnvelope } from '../message/transaction-envelope.ts';
 import { isToken } from '../price/simulation.ts';
-import { accountAt, spendableOf } from '../provider.ts';
-import { nameOf } from '../sponsor/asset.ts';
-import { type Exchanges, strategyFor } from '../swap/exchanges.ts';
+import { getAccount, getSpendableBalance } from '../provider.ts';
+import { assetName } from '../sponsor/asset.ts';
+import { type SwapExchanges, swapStrategyFor } from '../swap/exchanges.ts';
 
 /**
  * What is wrong with the tokens that the policies allow, and with swaps for which this network has no market. A token's
  * fault counts only when every endpoint that answers shows it.
  */
-export async function unknownAllowed(rpc: RpcClient, exchanges: Exchanges, account: Account): Promise<string[]> {
+export async function policyFaults(
+  rpc: RpcClient,
+  exchanges: SwapExchanges,
+  account: RelayerAccount,
+): Promise<string[]> {
   const policy = readPolicy(account.policies);
   const placeless = policy.swaps === null ? [] : swapFaults(policy, exchanges);
   const tokens = policy.allowedTokens.map(({ asset }) => asset).filter((asset) => asset !== 'native');
   if (tokens.length === 0) return placeless;
-  const faultsOn = async (read: ReadOne) => (await Promise.all(tokens.map((asset) => tokenFault(read, asset)))).flat();
+  const faultsOn = async (read: ReadFromEndpoint) =>
+    (await Promise.all(tokens.map((asset) => tokenFault(read, asset)))).flat();
   const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read) }));
   if (faults.length === 0 || rpc.endpointCount < 2) return [...placeless, ...faults];
   const others = await answersInTime(rpc.onOthers(read, faultsOn));
   return [...placeless, ...faults.filter((fault) => others.every((other) => other.includes(fault)))];
 }
 
-async function tokenFault(read: ReadOne, asset: string): Promise<string[]> {
-  if (isContract(asset)) {
+async function tokenFault(read: ReadFromEndpoint, asset: string): Promise<string[]> {
+  if (isContractAddress(asset)) {
     if (await isToken(read, asset)) return [];
     return [`allowed_tokens: ${asset} is not a token on this network; correct it, or take it out`];
   }
   const [, issuer = ''] = asset.split(':');
-  if ((await accountAt(read, issuer)).account !== null) return [];
+  if ((await getAccount(read, issuer)).account !== null) return [];
   return [`allowed_tokens: the issuer of ${asset} is not on this network; correct it, or take it out`];
 }
 
 /** Swaps that the policies ask for and that this network has no market for. */
-function swapFaults({ allowedTokens, swaps }: StellarPolicy, { books, soroswap }: Exchanges): string[] {
-  const used = new Set(allowedTokens.map(({ asset }) => strategyFor(asset, swaps?.strategies ?? [])));
+function swapFaults({ allowedTokens, swaps }: StellarPolicy, { books, soroswap }: SwapExchanges): string[] {
+  const used = new Set(allowedTokens.map(({ asset }) => swapStrategyFor(asset, swaps?.strategies ?? [])));
   return [
     ...(used.has('order-book') && books.horizon === null
       ? ['swap_config: order-book needs the horizon_url of the network']
@@ -59,12 +64,12 @@ const ALL = 2n ** 63n - 1n;
  * an asset in which users pay, without a limit, and the transaction has to bid the least fee. Undefined for any other
  * transaction.
  */
-export function trustedBy(
+export function trustLineAssets(
   { operations, fee, sourceAccount }: xdr.Transaction,
   { allowedTokens }: StellarPolicy,
 ): readonly Asset[] | undefined {
-  const relayer = accountOf(sourceAccount);
-  const own = operations.filter(({ sourceAccount: source }) => source === null || accountOf(source) === relayer);
+  const relayer = accountOfMuxed(sourceAccount);
+  const own = operations.filter(({ sourceAccount: source }) => source === null || accountOfMuxed(source) === relayer);
   const assets = own.flatMap(({ body }) => assetOf(body) ?? []);
   const isAllowed = (asset: Asset) => allowedTokens.some((token) => token.asset === `${asset.code}:${asset.issuer}`);
   if (assets.length < operations.length || !assets.every(isAllowed)) return undefined;
@@ -83,24 +88,28 @@ function assetOf(body: xdr.OperationBody): Asset | undefined {
  * Why a relayer whose users pay does not send an envelope of its own that opens trust lines; undefined where it does.
  * Only trust lines that are not there yet are opened, since each transaction costs the relayer a fee.
  */
-export async function heldFault(
-  read: ReadOne,
+export async function trustLineFault(
+  read: ReadFromEndpoint,
   { transaction: text }: { transaction: string },
-  { address, policies }: Account,
+  { address, policies }: RelayerAccount,
 ): Promise<string | undefined> {
   const policy = readPolicy(policies);
   if (policy.feePayer !== 'user') return undefined;
-  const assets = trustedBy(readEnvelope(text).transaction, policy) ?? [];
-  const names = assets.map(nameOf);
+  const assets = trustLineAssets(readEnvelope(text).transaction, policy) ?? [];
+  const names = assets.map(assetName);
   const twice = names.find((name, place) => names.indexOf(name) < place);
   if (twice !== undefined) return `The trust line for ${twice} is asked for twice`;
-  const held = await Promise.all(assets.map((asset) => spendableOf(read, address, asset)));
+  const held = await Promise.all(assets.map((asset) => getSpendableBalance(read, address, asset)));
   const known = held.findIndex((amount) => amount !== null);
   return known < 0 ? undefined : `The relayer has a trust line for ${names[known]} already`;
 }
 
 /** @throws AppError `INVALID_REQUEST` */
-export async function assertUnheld(read: ReadOne, asked: { transaction: string }, account: Account): Promise<void> {
-  const fault = await heldFault(read, asked, account);
+export async function assertTrustLines(
+  read: ReadFromEndpoint,
+  asked: { transaction: string },
+  account: RelayerAccount,
+): Promise<void> {
+  const fault = await trustLineFault(read, asked, account);
   if (fault !== undefined) throw invalidRequest(fault);
 }

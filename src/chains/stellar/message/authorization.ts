@@ -1,7 +1,7 @@
 import { Address, xdr } from '@stellar/stellar-sdk/base';
 
 /** Reads a consent from base64; undefined for a text that is no consent. */
-export function entryIn(text: string): xdr.SorobanAuthorizationEntry | undefined {
+export function parseAuthorizationEntry(text: string): xdr.SorobanAuthorizationEntry | undefined {
   try {
     const entry = xdr.SorobanAuthorizationEntry.fromXdr(text, 'base64');
     return entry.toXdr('base64') === text ? entry : undefined;
@@ -29,13 +29,13 @@ export function addressCredentials(credentials: xdr.SorobanCredentials): xdr.Sor
 }
 
 /** Who consents; undefined where that is the source of the operation. */
-export function addressIn(credentials: xdr.SorobanCredentials): string | undefined {
+export function authorizingAddress(credentials: xdr.SorobanCredentials): string | undefined {
   const given = addressCredentials(credentials);
   return given === undefined ? undefined : Address.fromScAddress(given.address).toString();
 }
 
 /** The last ledger that takes a consent; null for the consent of the transaction's source. */
-export function lastLedgerOf({ credentials }: xdr.SorobanAuthorizationEntry): bigint | null {
+export function lastLedgerOfConsent({ credentials }: xdr.SorobanAuthorizationEntry): bigint | null {
   const given = addressCredentials(credentials);
   return given === undefined ? null : BigInt(given.signatureExpirationLedger);
 }

@@ -1,6 +1,6 @@
 import { Address, xdr } from '@stellar/stellar-sdk/base';
 import { isObject } from '../../../domain/json/json.ts';
-import { isAccount, isContract } from '../address.ts';
+import { isAccountAddress, isContractAddress } from '../address.ts';
 
 /** A fault in the argument of a contract, and its place in the argument. */
 export class ValueFault extends Error {
@@ -14,7 +14,7 @@ export class ValueFault extends Error {
 }
 
 /** Reads a part of a value. A fault in the part is thrown with the place of the part. */
-export function within<T>(key: PropertyKey, read: () => T): T {
+export function atKey<T>(key: PropertyKey, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -28,7 +28,7 @@ const U64 = 2n ** 64n - 1n;
 const I64 = 2n ** 63n - 1n;
 
 /** An integer as a JSON number or a decimal text; a number beyond 2^53 has lost digits already. */
-export function integerIn(value: unknown, least: bigint, most: bigint): bigint {
+export function parseInteger(value: unknown, least: bigint, most: bigint): bigint {
   const read = integerOf(value);
   if (read !== undefined && read >= least && read <= most) return read;
   throw new ValueFault(`expected an integer from ${least} to ${most}, as a number or a decimal text`);
@@ -54,16 +54,16 @@ function partsOf(value: Record<string, unknown>, names: readonly string[], isSig
   const isThese = Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
   if (!isThese) throw new ValueFault(`expected {${names.join(', ')}}`);
   return names.map((name, place) =>
-    within(name, () =>
-      isSigned && place === 0 ? integerIn(value[name], -I64 - 1n, I64) : integerIn(value[name], 0n, U64),
+    atKey(name, () =>
+      isSigned && place === 0 ? parseInteger(value[name], -I64 - 1n, I64) : parseInteger(value[name], 0n, U64),
     ),
   );
 }
 
 function whole(value: unknown, isSigned: boolean, bits: bigint): bigint {
   return isSigned
-    ? integerIn(value, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
-    : integerIn(value, 0n, 2n ** bits - 1n);
+    ? parseInteger(value, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
+    : parseInteger(value, 0n, 2n ** bits - 1n);
 }
 
 function integerOf(value: unknown): bigint | undefined {
@@ -106,8 +106,8 @@ export function errorValueOf(value: unknown): xdr.ScError {
   const [kind, ...more] = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || kind === undefined || more.length > 0) throw new ValueFault('expected one kind of error');
   const inside = value[kind];
-  return within(kind, () => {
-    if (kind === 'contract') return xdr.ScError.sceContract(Number(integerIn(inside, 0n, 2n ** 32n - 1n)));
+  return atKey(kind, () => {
+    if (kind === 'contract') return xdr.ScError.sceContract(Number(parseInteger(inside, 0n, 2n ** 32n - 1n)));
     const make = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
     if (make === undefined) throw new ValueFault(`expected one of contract, ${Object.keys(KINDS).join(', ')}`);
     const code = typeof inside === 'string' && Object.hasOwn(CODES, inside) ? CODES[inside] : undefined;
@@ -129,19 +129,19 @@ const READERS: Readonly<Record<string, Read>> = {
   bool: (value) => xdr.ScVal.scvBool(boolean(value)),
   void: (value) => (value === null ? xdr.ScVal.scvVoid() : fail('expected null')),
   error: (value) => xdr.ScVal.scvError(errorValueOf(value)),
-  u32: (value) => xdr.ScVal.scvU32(Number(integerIn(value, 0n, U32))),
-  i32: (value) => xdr.ScVal.scvI32(Number(integerIn(value, -(2n ** 31n), 2n ** 31n - 1n))),
-  u64: (value) => xdr.ScVal.scvU64(integerIn(value, 0n, U64)),
-  i64: (value) => xdr.ScVal.scvI64(integerIn(value, -(2n ** 63n), 2n ** 63n - 1n)),
-  timepoint: (value) => xdr.ScVal.scvTimepoint(integerIn(value, 0n, U64)),
-  duration: (value) => xdr.ScVal.scvDuration(integerIn(value, 0n, U64)),
+  u32: (value) => xdr.ScVal.scvU32(Number(parseInteger(value, 0n, U32))),
+  i32: (value) => xdr.ScVal.scvI32(Number(parseInteger(value, -(2n ** 31n), 2n ** 31n - 1n))),
+  u64: (value) => xdr.ScVal.scvU64(parseInteger(value, 0n, U64)),
+  i64: (value) => xdr.ScVal.scvI64(parseInteger(value, -(2n ** 63n), 2n ** 63n - 1n)),
+  timepoint: (value) => xdr.ScVal.scvTimepoint(parseInteger(value, 0n, U64)),
+  duration: (value) => xdr.ScVal.scvDuration(parseInteger(value, 0n, U64)),
   u128: (value) => xdr.ScVal.scvU128(new xdr.Uint128Parts(integer128(value, false))),
   i128: (value) => xdr.ScVal.scvI128(new xdr.Int128Parts(integer128(value, true))),
   u256: (value) => xdr.ScVal.scvU256(new xdr.Uint256Parts(integer256(value, false))),
   i256: (value) => xdr.ScVal.scvI256(new xdr.Int256Parts(integer256(value, true))),
   bytes: (value) => xdr.ScVal.scvBytes(bytes(value)),
   string: (value) => xdr.ScVal.scvString(text(value)),
-  symbol: (value) => xdr.ScVal.scvSymbol(symbolIn(value)),
+  symbol: (value) => xdr.ScVal.scvSymbol(parseSymbol(value)),
   vec: (value, depth) => xdr.ScVal.scvVec(listIn(value, depth)),
   map: (value, depth) => xdr.ScVal.scvMap(entriesIn(value, depth)),
   address: (value) => xdr.ScVal.scvAddress(addressIn(value)),
@@ -159,11 +159,11 @@ export function contractValueOf(value: unknown, depth = 0): xdr.ScVal {
   if (type === undefined || more.length > 0) return fail('expected exactly one key, the type of the value');
   const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
   if (read === undefined) return fail(`expected one of ${Object.keys(READERS).join(', ')}`);
-  return within(type, () => read(value[type], depth));
+  return atKey(type, () => read(value[type], depth));
 }
 
 /** The name of a function, or a symbol among arguments. */
-export function symbolIn(value: unknown): string {
+export function parseSymbol(value: unknown): string {
   const name = text(value);
   if (name.length > MAX_SYMBOL || !/^\w*$/.test(name)) {
     return fail(`expected at most ${MAX_SYMBOL} letters, digits and underscores`);
@@ -173,24 +173,24 @@ export function symbolIn(value: unknown): string {
 
 function listIn(value: unknown, depth: number): xdr.ScVal[] {
   if (!Array.isArray(value)) return fail('expected a list');
-  return value.map((one: unknown, place) => within(place, () => contractValueOf(one, depth + 1)));
+  return value.map((one: unknown, place) => atKey(place, () => contractValueOf(one, depth + 1)));
 }
 
 function entriesIn(value: unknown, depth: number): xdr.ScMapEntry[] {
   if (!Array.isArray(value)) return fail('expected a list of {key, val}');
   return value.map((one: unknown, place) =>
-    within(place, () => {
+    atKey(place, () => {
       if (!isObject(one) || Object.keys(one).sort().join() !== 'key,val') return fail('expected {key, val}');
       return new xdr.ScMapEntry({
-        key: within('key', () => contractValueOf(one['key'], depth + 1)),
-        val: within('val', () => contractValueOf(one['val'], depth + 1)),
+        key: atKey('key', () => contractValueOf(one['key'], depth + 1)),
+        val: atKey('val', () => contractValueOf(one['val'], depth + 1)),
       });
     }),
   );
 }
 
 function addressIn(value: unknown): xdr.ScAddress {
-  if (typeof value !== 'string' || !(isAccount(value) || isContract(value))) {
+  if (typeof value !== 'string' || !(isAccountAddress(value) || isContractAddress(value))) {
     return fail('expected an account (G…) or a contract (C…)');
   }
   return new Address(value).toScAddress();

@@ -1,6 +1,6 @@
 import { Address, nativeToScVal, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
 import type { WireAuthorization, WireContractOperation, WireCreateContract } from '../form/contract.ts';
-import { consentOf, entryIn } from './authorization.ts';
+import { consentOf, parseAuthorizationEntry } from './authorization.ts';
 import { contractValueOf } from './contract-value.ts';
 
 const Function = xdr.HostFunction;
@@ -103,7 +103,7 @@ export function consentsOf(operation: WireContractOperation): xdr.SorobanAuthori
 }
 
 function readEntry(text: string): xdr.SorobanAuthorizationEntry {
-  const entry = entryIn(text);
+  const entry = parseAuthorizationEntry(text);
   if (entry === undefined) throw new TypeError('not a consent');
   return entry;
 }

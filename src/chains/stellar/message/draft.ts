@@ -2,13 +2,13 @@ import { Asset, decodeAddressToMuxedAccount, Keypair, xdr } from '@stellar/stell
 import { amountOf } from '../../../domain/amount.ts';
 import type { WireAsset, WireMemo, WirePayment } from '../form/operation.ts';
 import type { ForwardRequest, OwnRequest, StellarFields, StellarOperation, SwapRequest } from '../schema.ts';
-import { entryIn } from './authorization.ts';
+import { parseAuthorizationEntry } from './authorization.ts';
 import { consentsOf, hostFunctionOf } from './contract.ts';
-import { forwardBodyOf, forwardOf } from './forward.ts';
-import { boundsOf, preconditionsOf, readEnvelope, resourceFeeOf, upTo } from './transaction-envelope.ts';
+import { feeForwardOf, forwardBodyOf } from './forward.ts';
+import { capLedgerBounds, preconditionsOf, readEnvelope, resourceFeeOf, timeBoundsOf } from './transaction-envelope.ts';
 
 /** A transaction of the relayer's account without sequence, fee and end, whoever has written it. */
-export interface Draft {
+export interface TransactionDraft {
   source: xdr.MuxedAccount;
   operations: readonly xdr.Operation[];
   memo: xdr.Memo;
@@ -26,7 +26,7 @@ export interface Draft {
 }
 
 /** The draft of a request for a transaction of an account. */
-export function draftOf(request: OwnRequest, address: string): Draft {
+export function draftTransaction(request: OwnRequest, address: string): TransactionDraft {
   if ('forward' in request) return forwardDraft(request);
   if ('transaction' in request) return draftIn(readEnvelope(request.transaction).transaction);
   return {
@@ -42,14 +42,14 @@ export function draftOf(request: OwnRequest, address: string): Draft {
 }
 
 /** The draft of a prepared request. The operation of a swap was found when it was prepared. */
-export function preparedDraft(request: OwnRequest | SwapRequest, { source, swap }: StellarFields): Draft {
-  if (!('swap' in request)) return draftOf(request, source);
+export function preparedDraft(request: OwnRequest | SwapRequest, { source, swap }: StellarFields): TransactionDraft {
+  if (!('swap' in request)) return draftTransaction(request, source);
   if (swap === undefined) throw new TypeError('what a swap does is decided before it is signed');
   return draftOfOperation(xdr.Operation.fromXdr(swap.operation, 'base64'), source);
 }
 
 /** The draft of one operation of an account; what a call needs is found by simulation. */
-export function draftOfOperation(operation: xdr.Operation, address: string): Draft {
+export function draftOfOperation(operation: xdr.Operation, address: string): TransactionDraft {
   return {
     source: Keypair.fromPublicKey(address).xdrMuxedAccount(),
     operations: [operation],
@@ -63,7 +63,7 @@ export function draftOfOperation(operation: xdr.Operation, address: string): Dra
   };
 }
 
-function contractPart([operation]: readonly StellarOperation[]): Pick<Draft, 'data' | 'finds'> {
+function contractPart([operation]: readonly StellarOperation[]): Pick<TransactionDraft, 'data' | 'finds'> {
   switch (operation?.type) {
     case 'invoke_contract':
     case 'create_contract':
@@ -76,9 +76,9 @@ function contractPart([operation]: readonly StellarOperation[]): Pick<Draft, 'da
   }
 }
 
-function draftIn(transaction: xdr.Transaction): Draft {
+function draftIn(transaction: xdr.Transaction): TransactionDraft {
   const { sourceAccount: source, operations, memo, fee, ext } = transaction;
-  const { minTime, maxTime } = boundsOf(transaction);
+  const { minTime, maxTime } = timeBoundsOf(transaction);
   return {
     source,
     operations,
@@ -95,16 +95,16 @@ function draftIn(transaction: xdr.Transaction): Draft {
 }
 
 /** The call of a forwarder, with the consent that its user has signed. */
-function forwardDraft({ forward, consent }: ForwardRequest): Draft {
+function forwardDraft({ forward, consent }: ForwardRequest): TransactionDraft {
   const { transaction } = readEnvelope(forward);
-  const asked = forwardOf(transaction);
-  const signed = entryIn(consent);
+  const asked = feeForwardOf(transaction);
+  const signed = parseAuthorizationEntry(consent);
   if (asked === undefined || signed === undefined) throw new TypeError('not a call of a forwarder that was accepted');
   const draft = draftIn(transaction);
   return {
     ...draft,
     operations: [new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(asked, signed) })],
-    ledgers: upTo(BigInt(asked.lastLedger), draft.ledgers),
+    ledgers: capLedgerBounds(BigInt(asked.lastLedger), draft.ledgers),
     // The relayer decides the bid, and a simulation finds the rest.
     bid: 0n,
     data: null,

@@ -7,7 +7,7 @@ import { addressValue, amountValue, contractCall } from './contract.ts';
  * function of one contract. The user's signature binds all of it, except for who the relayer is and what the relayer
  * takes, up to a maximum.
  */
-export interface Forward {
+export interface FeeForward {
   forwarder: string;
   /** The contract of the token. */
   token: string;
@@ -25,19 +25,19 @@ export interface Forward {
 const FUNCTION = 'forward';
 
 /** The call of the forwarder. */
-export function forwardCallOf(forward: Forward): xdr.InvokeContractArgs {
+export function forwardCallOf(forward: FeeForward): xdr.InvokeContractArgs {
   const { forwarder, token, fee, mostFee, lastLedger, target, user, relayer } = forward;
   const bounds = [addressValue(token), amountValue(fee), amountValue(mostFee), xdr.ScVal.scvU32(lastLedger)];
   return contractCall(forwarder, FUNCTION, [...bounds, ...targetIn(target), addressValue(user), addressValue(relayer)]);
 }
 
 /** What a call asks of a forwarder; undefined for a call of another form. */
-function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
+function forwardIn(call: xdr.InvokeContractArgs): FeeForward | undefined {
   try {
     const [token, fee, mostFee, lastLedger, contract, name, args, user, relayer] = call.args;
     if (contract?.type !== 'scvAddress' || name?.type !== 'scvSymbol' || args?.type !== 'scvVec') return undefined;
     if (lastLedger?.type !== 'scvU32' || args.vec === null) return undefined;
-    const read: Forward = {
+    const read: FeeForward = {
       forwarder: Address.fromScAddress(call.contractAddress).toString(),
       token: addressIn(token),
       fee: i128In(fee),
@@ -52,7 +52,7 @@ function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
       relayer: addressIn(relayer),
     };
     // The call must hold nothing that was not read.
-    return isSame(forwardCallOf(read), call) ? read : undefined;
+    return isSameCall(forwardCallOf(read), call) ? read : undefined;
   } catch {
     return undefined;
   }
@@ -63,7 +63,7 @@ function forwardIn(call: xdr.InvokeContractArgs): Forward | undefined {
  * and to none below it, so that no contract that is called can act for the relayer.
  * @param consent null where a node is to find out which consents are needed
  */
-export function forwardBodyOf(forward: Forward, consent: xdr.SorobanAuthorizationEntry | null): xdr.OperationBody {
+export function forwardBodyOf(forward: FeeForward, consent: xdr.SorobanAuthorizationEntry | null): xdr.OperationBody {
   const hostFunction = xdr.HostFunction.hostFunctionTypeInvokeContract(forwardCallOf(forward));
   const own = consentOf(hostFunction);
   const auth = consent === null || own === undefined ? [] : [consent, own];
@@ -71,7 +71,7 @@ export function forwardBodyOf(forward: Forward, consent: xdr.SorobanAuthorizatio
 }
 
 /** The call of a forwarder that a transaction consists of; undefined for any other transaction. */
-export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): Forward | undefined {
+export function feeForwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): FeeForward | undefined {
   const [operation, ...others] = operations;
   const call = operation?.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp : undefined;
   if (call === undefined || others.length > 0) return undefined;
@@ -81,14 +81,14 @@ export function forwardOf({ operations }: Pick<xdr.Transaction, 'operations'>): 
 }
 
 /** The call that the user consents to. It names the maximum fee only, and nobody in particular who takes it. */
-export function consentedCallOf(forward: Forward): xdr.InvokeContractArgs {
+export function consentedCallOf(forward: FeeForward): xdr.InvokeContractArgs {
   const { forwarder, token, mostFee, lastLedger, target } = forward;
   const args = [addressValue(token), amountValue(mostFee), xdr.ScVal.scvU32(lastLedger), ...targetIn(target)];
   return contractCall(forwarder, FUNCTION, args);
 }
 
 /** The call that lets the forwarder take the fee. */
-export function approvalOf({ forwarder, token, user, mostFee, lastLedger }: Forward): xdr.InvokeContractArgs {
+export function feeApprovalOf({ forwarder, token, user, mostFee, lastLedger }: FeeForward): xdr.InvokeContractArgs {
   return contractCall(token, 'approve', [
     addressValue(user),
     addressValue(forwarder),
@@ -98,7 +98,7 @@ export function approvalOf({ forwarder, token, user, mostFee, lastLedger }: Forw
 }
 
 /** Whether two calls are the same to the last bit. */
-export function isSame(one: xdr.InvokeContractArgs, other: xdr.InvokeContractArgs): boolean {
+export function isSameCall(one: xdr.InvokeContractArgs, other: xdr.InvokeContractArgs): boolean {
   return one.toXdr('base64') === other.toXdr('base64');
 }
 

@@ -1,5 +1,5 @@
 import { Address, Asset, scValToBigInt, xdr } from '@stellar/stellar-sdk/base';
-import { accountOf } from './transaction-envelope.ts';
+import { accountOfMuxed } from './transaction-envelope.ts';
 
 /** What an operation pays away in one asset: at most this much of it. */
 interface Payment {
@@ -49,14 +49,14 @@ const ALL = 2n ** 63n;
  * the amount cannot be told beforehand, as for the call of a contract, and where the operation gives power over the
  * account.
  */
-export function outflowOf(body: xdr.OperationBody): bigint {
+export function operationOutflow(body: xdr.OperationBody): bigint {
   const payment = paymentOf(body);
   if (payment !== undefined) return atLeastZero(payment.amount);
   switch (body.type) {
     case 'liquidityPoolDeposit':
       return atLeastZero(body.liquidityPoolDepositOp.maxAmountA + body.liquidityPoolDepositOp.maxAmountB);
     case 'setOptions':
-      return givesPower(body.setOptionsOp) ? ALL : 0n;
+      return changesSigners(body.setOptionsOp) ? ALL : 0n;
     case 'invokeHostFunction':
       return body.invokeHostFunctionOp.hostFunction.type === 'hostFunctionTypeUploadContractWasm' ? 0n : ALL;
     default:
@@ -77,7 +77,7 @@ const MOVES_NOTHING: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an operation changes who may sign, or which weight is enough. */
-export function givesPower({
+export function changesSigners({
   signer,
   masterWeight,
   lowThreshold,
@@ -96,7 +96,7 @@ interface Operations {
 /** The most lumens that operations take from an account, in stroops, beside what contracts do. */
 export function lumensOutflow({ source, operations }: Operations, account: string): bigint {
   return operations
-    .filter(({ sourceAccount }) => accountOf(sourceAccount ?? source) === account)
+    .filter(({ sourceAccount }) => accountOfMuxed(sourceAccount ?? source) === account)
     .reduce((sum, { body }) => sum + lumensIn(body), 0n);
 }
 
@@ -119,7 +119,7 @@ export function totalLumensOutflow(
 ): bigint {
   // The source of an operation is who consents, not the source of the transaction.
   const consents = operations
-    .filter(({ sourceAccount }) => accountOf(sourceAccount ?? source) === account)
+    .filter(({ sourceAccount }) => accountOfMuxed(sourceAccount ?? source) === account)
     .flatMap(({ body }) => (body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.auth : []));
   return lumensOutflow({ source, operations }, account) + consentedLumens(consents, passphrase);
 }

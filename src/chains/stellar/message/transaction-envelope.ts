@@ -56,14 +56,14 @@ function secondForm(tx: xdr.TransactionV0): xdr.Transaction {
 }
 
 /** The account behind an address, `G…` or `M…`. */
-export function accountOf(muxed: xdr.MuxedAccount): string {
+export function accountOfMuxed(muxed: xdr.MuxedAccount): string {
   const key = muxed.type === 'keyTypeEd25519' ? muxed.ed25519 : muxed.med25519.ed25519;
   return StrKey.encodeEd25519PublicKey(key.toBytes());
 }
 
 /** The account that a text names in either form; any other text stays as it is. */
-export function accountNamed(text: string): string {
-  return StrKey.isValidMed25519PublicKey(text) ? accountOf(decodeAddressToMuxedAccount(text)) : text;
+export function accountOfAddress(text: string): string {
+  return StrKey.isValidMed25519PublicKey(text) ? accountOfMuxed(decodeAddressToMuxedAccount(text)) : text;
 }
 
 /** What a transaction asks of the chain beyond plain time bounds; null where it asks nothing. */
@@ -72,12 +72,12 @@ export function preconditionsOf({ cond }: xdr.Transaction): xdr.PreconditionsV2 
 }
 
 /** Time bounds in Unix seconds; 0 means no bound. */
-export interface Bounds {
+export interface TimeBounds {
   minTime: bigint;
   maxTime: bigint;
 }
 
-export function boundsOf(transaction: xdr.Transaction): Bounds {
+export function timeBoundsOf(transaction: xdr.Transaction): TimeBounds {
   const { cond } = transaction;
   const bounds = cond.type === 'precondTime' ? cond.timeBounds : preconditionsOf(transaction)?.timeBounds;
   return { minTime: bounds?.minTime ?? 0n, maxTime: bounds?.maxTime ?? 0n };
@@ -86,7 +86,7 @@ export function boundsOf(transaction: xdr.Transaction): Bounds {
 /**
  * Ledger bounds with the earlier of two ends. They name the first ledger that does not take the transaction (CAP-21).
  */
-export function upTo(last: bigint | undefined, ledgers: xdr.LedgerBounds | null): xdr.LedgerBounds | null {
+export function capLedgerBounds(last: bigint | undefined, ledgers: xdr.LedgerBounds | null): xdr.LedgerBounds | null {
   if (last === undefined) return ledgers;
   const { minLedger, maxLedger } = ledgers ?? { minLedger: 0, maxLedger: 0 };
   const end = Number(last) + 1;
@@ -106,7 +106,7 @@ export function resourceFeeOf({ ext }: xdr.Transaction): bigint {
 }
 
 /** Why the protocol refuses the shape of a transaction, in the reference's words; undefined where it does not. */
-export function shapeFault(transaction: xdr.Transaction): string | undefined {
+export function transactionShapeFault(transaction: xdr.Transaction): string | undefined {
   const { operations, memo } = transaction;
   if (operations.length === 0) return 'Transaction has no operations';
   if (operations.length > MAX_OPERATIONS) {

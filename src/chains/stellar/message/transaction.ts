@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
-import type { Draft } from './draft.ts';
-import { type Envelope, upTo } from './transaction-envelope.ts';
+import type { TransactionDraft } from './draft.ts';
+import { capLedgerBounds, type Envelope } from './transaction-envelope.ts';
 
 /** What the relayer adds to a draft of its own. */
-export interface Terms {
+export interface TransactionTerms {
   /** The fee of the whole transaction, in stroops. */
   fee: bigint;
   sequence: bigint;
@@ -22,10 +22,13 @@ export interface ContractTerms {
   lastLedger: bigint | undefined;
 }
 
-export function transactionOf(draft: Draft, { fee, sequence, maxTime, contract }: Terms): xdr.Transaction {
+export function buildTransaction(
+  draft: TransactionDraft,
+  { fee, sequence, maxTime, contract }: TransactionTerms,
+): xdr.Transaction {
   const { source, minTime, memo, operations } = draft;
   const timeBounds = new xdr.TimeBounds({ minTime, maxTime });
-  const ledgers = upTo(contract?.lastLedger, draft.ledgers);
+  const ledgers = capLedgerBounds(contract?.lastLedger, draft.ledgers);
   return new xdr.Transaction({
     sourceAccount: source,
     fee: Number(fee),
@@ -51,7 +54,11 @@ function within(timeBounds: xdr.TimeBounds, ledgerBounds: xdr.LedgerBounds): xdr
 }
 
 /** A fee bump around a transaction. Its payer gives at most this many stroops. */
-export function feeBumpOf({ transaction, signatures }: Envelope, payer: string, fee: bigint): xdr.FeeBumpTransaction {
+export function buildFeeBump(
+  { transaction, signatures }: Envelope,
+  payer: string,
+  fee: bigint,
+): xdr.FeeBumpTransaction {
   const inner = new xdr.TransactionV1Envelope({ tx: transaction, signatures: [...signatures] });
   return new xdr.FeeBumpTransaction({
     feeSource: Keypair.fromPublicKey(payer).xdrMuxedAccount(),
@@ -62,7 +69,7 @@ export function feeBumpOf({ transaction, signatures }: Envelope, payer: string, 
 }
 
 /** The hash that is signed, and by which the chain knows the transaction. It covers the network's passphrase. */
-export function hashOf(transaction: xdr.Transaction | xdr.FeeBumpTransaction, passphrase: string): Buffer {
+export function transactionHash(transaction: xdr.Transaction | xdr.FeeBumpTransaction, passphrase: string): Buffer {
   const isFeeBump = transaction instanceof xdr.FeeBumpTransaction;
   const type = Buffer.alloc(4);
   type.writeInt32BE((isFeeBump ? xdr.EnvelopeType.envelopeTypeTxFeeBump : xdr.EnvelopeType.envelopeTypeTx).value);
@@ -70,7 +77,7 @@ export function hashOf(transaction: xdr.Transaction | xdr.FeeBumpTransaction, pa
 }
 
 /** The transaction with signatures, in base64. */
-export function envelopeOf(
+export function encodeEnvelope(
   transaction: xdr.Transaction | xdr.FeeBumpTransaction,
   signatures: readonly xdr.DecoratedSignature[],
 ): string {
@@ -86,7 +93,7 @@ export function envelopeOf(
 }
 
 /** A signature with the hint that tells whose it is. */
-export function decorated(publicKey: Uint8Array, signature: Uint8Array): xdr.DecoratedSignature {
+export function decorateSignature(publicKey: Uint8Array, signature: Uint8Array): xdr.DecoratedSignature {
   return new xdr.DecoratedSignature({ hint: publicKey.slice(-4), signature });
 }
 

@@ -1,11 +1,11 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { ParsedRequest, Preparation } from '../../chain-client.ts';
-import { authorizedFunctionOf, lastLedgerOf } from '../message/authorization.ts';
-import type { Draft } from '../message/draft.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { ParsedRequest, TransactionPreparation } from '../../chain-client.ts';
+import { authorizedFunctionOf, lastLedgerOfConsent } from '../message/authorization.ts';
+import type { TransactionDraft } from '../message/draft.ts';
 import type { ContractFields } from '../schema.ts';
-import { type SimulationResult, simulate } from './simulation.ts';
+import { type SimulationResult, simulateOperation } from './simulation.ts';
 
 /** What an operation of contracts needs beside what every operation does. */
 export interface ContractNeeds {
@@ -25,10 +25,10 @@ const ARCHIVED = 'What it touches has been archived and is brought back first';
  * @param ledger the newest ledger; the transaction is in no ledger up to it
  */
 export async function contractNeeds(
-  read: ReadOne,
-  draft: Pick<Draft, 'source' | 'operations' | 'data' | 'finds'>,
+  read: ReadFromEndpoint,
+  draft: Pick<TransactionDraft, 'source' | 'operations' | 'data' | 'finds'>,
   ledger: bigint,
-): Promise<ContractNeeds | Preparation> {
+): Promise<ContractNeeds | TransactionPreparation> {
   const { source, operations, data, finds } = draft;
   const [operation] = operations;
   if (operation === undefined) throw new TypeError('an operation of contracts comes alone');
@@ -37,7 +37,7 @@ export async function contractNeeds(
   const lastLedger = earliest(given);
   if (lastLedger !== null && lastLedger <= ledger) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   const isBare = call !== undefined && given.length === 0 && !finds;
-  const found = await simulate(read, { source, operation, data: call === undefined ? data : null, isBare });
+  const found = await simulateOperation(read, { source, operation, data: call === undefined ? data : null, isBare });
   if (found.kind === 'archived' && call !== undefined) return restoreFirst(found.data);
   if (found.kind === 'archived') return { kind: 'refused', reason: ARCHIVED };
   if (found.kind === 'failed') return { kind: 'refused', reason: found.reason };
@@ -63,7 +63,7 @@ function needsOf(
  * Restores archived entries in a transaction of its own. It takes effect whatever becomes of the transaction that
  * waits.
  */
-function restoreFirst(data: xdr.SorobanTransactionData): Preparation {
+function restoreFirst(data: xdr.SorobanTransactionData): TransactionPreparation {
   const request = { operations: [{ type: 'restore_footprint', data: data.toXdr('base64') }] };
   const first: ParsedRequest = {
     request,
@@ -77,7 +77,7 @@ function restoreFirst(data: xdr.SorobanTransactionData): Preparation {
 
 /** The last ledger in which all consents are valid; null where they have no end. */
 function earliest(consents: readonly xdr.SorobanAuthorizationEntry[]): bigint | null {
-  const ledgers = consents.map(lastLedgerOf).filter((ledger) => ledger !== null);
+  const ledgers = consents.map(lastLedgerOfConsent).filter((ledger) => ledger !== null);
   return ledgers.reduce<bigint | null>((least, one) => (least === null || one < least ? one : least), null);
 }
 

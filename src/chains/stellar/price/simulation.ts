@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf, amountUpTo } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
-import { EndpointUnfit, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { EndpointUnfit, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { contractErrorIn } from '../errors.ts';
 import { addressValue, amountOfValue, callOperation } from '../message/contract.ts';
 
@@ -39,7 +39,7 @@ const MAX_REASON = 500;
 const FAILED = 'Stellar transaction simulation failed:';
 
 /** Has a node run an operation without effect. */
-export function simulate(read: ReadOne, request: SimulationRequest): Promise<SimulationResult> {
+export function simulateOperation(read: ReadFromEndpoint, request: SimulationRequest): Promise<SimulationResult> {
   return read('simulateTransaction', paramsOf(request), resultIn, { isLong: true });
 }
 
@@ -126,12 +126,12 @@ function failureOf(error: string, events: readonly string[]): string {
 const NOBODY = xdr.MuxedAccount.keyTypeEd25519(Buffer.alloc(32));
 
 /** The return value of a contract's function, called without effect; a text says why there is none. */
-export async function askContract(
-  read: ReadOne,
+export async function readContract(
+  read: ReadFromEndpoint,
   { contract, name, args }: { contract: string; name: string; args: readonly xdr.ScVal[] },
 ): Promise<xdr.ScVal | string> {
   const operation = callOperation(contract, name, args);
-  const result = await simulate(read, { source: NOBODY, operation, data: null, isBare: false });
+  const result = await simulateOperation(read, { source: NOBODY, operation, data: null, isBare: false });
   if (result.kind === 'failed') return result.reason;
   if (result.kind === 'archived') return `${contract} has been archived`;
   const { returned } = result;
@@ -139,13 +139,13 @@ export async function askContract(
 }
 
 /** How much an account or a contract has of a token (SEP-41); zero where the contract does not tell. */
-export async function tokenBalance(read: ReadOne, token: string, owner: string): Promise<bigint> {
-  const balance = await askContract(read, { contract: token, name: 'balance', args: [addressValue(owner)] });
+export async function tokenBalance(read: ReadFromEndpoint, token: string, owner: string): Promise<bigint> {
+  const balance = await readContract(read, { contract: token, name: 'balance', args: [addressValue(owner)] });
   return typeof balance === 'string' ? 0n : amountOfValue(balance);
 }
 
 /** Whether a contract is a token: it tells how many decimals it has. */
-export async function isToken(read: ReadOne, token: string): Promise<boolean> {
-  const decimals = await askContract(read, { contract: token, name: 'decimals', args: [] });
+export async function isToken(read: ReadFromEndpoint, token: string): Promise<boolean> {
+  const decimals = await readContract(read, { contract: token, name: 'decimals', args: [] });
   return typeof decimals !== 'string' && decimals.type === 'scvU32';
 }

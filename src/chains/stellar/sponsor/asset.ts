@@ -1,9 +1,9 @@
 import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { isContract } from '../address.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { isContractAddress } from '../address.ts';
 import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
-import { contractAt } from '../provider.ts';
+import { getContract } from '../provider.ts';
 
 /** An asset that a fee is paid in and that the policies allow. */
 export interface FeeToken {
@@ -24,24 +24,24 @@ function assertAsset(text: string): void {
 export function feeTokenOf(text: string, policy: StellarPolicy): FeeToken {
   assertAsset(text);
   const name = canonicalAsset(text);
-  if (isContract(name)) throw invalidRequest(`No configured strategy can handle asset: ${name}`);
-  return allowedAs(name, assetNamed(name), policy);
+  if (isContractAddress(name)) throw invalidRequest(`No configured strategy can handle asset: ${name}`);
+  return allowedAs(name, parseAssetName(name), policy);
 }
 
 /** An asset of the ledger by its name in the policies. */
-export function assetNamed(name: string): Asset {
+export function parseAssetName(name: string): Asset {
   const [code = '', issuer = ''] = name.split(':');
   return name === 'native' ? Asset.native() : new Asset(code, issuer);
 }
 
 /** The canonical name of an asset, as in the policies. */
-export function nameOf(asset: Asset): string {
+export function assetName(asset: Asset): string {
   return asset.isNative() ? 'native' : `${asset.code}:${asset.issuer}`;
 }
 
 /** The fee token that a payment names. @throws AppError `INVALID_REQUEST` where the policies do not allow it */
-export function paidToken(asset: Asset, policy: StellarPolicy): FeeToken {
-  return allowedAs(nameOf(asset), asset, policy);
+export function feeTokenOfAsset(asset: Asset, policy: StellarPolicy): FeeToken {
+  return allowedAs(assetName(asset), asset, policy);
 }
 
 function allowedAs(name: string, asset: Asset, { allowedTokens }: StellarPolicy): FeeToken {
@@ -66,13 +66,13 @@ export interface ContractToken extends FeeToken {
  * @throws AppError `INVALID_REQUEST`
  */
 export async function contractTokenOf(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   contract: string,
   { allowedTokens }: StellarPolicy,
   passphrase: string,
 ): Promise<ContractToken> {
   const asset = await assetBehind(read, contract, passphrase);
-  const names = asset === null ? [contract] : [contract, nameOf(asset)];
+  const names = asset === null ? [contract] : [contract, assetName(asset)];
   const allowed = allowedTokens.find((token) => names.includes(token.asset));
   if (allowed === undefined && allowedTokens.length > 0) {
     throw invalidRequest(`Token ${contract} is not allowed for fees`);
@@ -83,8 +83,8 @@ export async function contractTokenOf(
 }
 
 /** The contract that a quote names. @throws AppError `INVALID_REQUEST` in the reference's words */
-export function contractNamed(text: string, passphrase: string): string {
-  if (isContract(text)) return text;
+export function tokenContractOf(text: string, passphrase: string): string {
+  if (isContractAddress(text)) return text;
   assertAsset(text);
   const [code = '', issuer] = text.split(':');
   const asset = issuer === undefined ? Asset.native() : new Asset(code, issuer);
@@ -96,10 +96,10 @@ export function contractNamed(text: string, passphrase: string): string {
  * The ledger's asset that a contract stands for (CAP-46-6); null for a token of the contract's own. The address of the
  * contract follows from the asset, so no contract and no node can pretend to be it.
  */
-async function assetBehind(read: ReadOne, contract: string, passphrase: string): Promise<Asset | null> {
+async function assetBehind(read: ReadFromEndpoint, contract: string, passphrase: string): Promise<Asset | null> {
   const native = Asset.native();
   if (native.contractId(passphrase) === contract) return native;
-  const instance = await contractAt(read, contract);
+  const instance = await getContract(read, contract);
   if (instance === null) throw invalidRequest(`There is no contract ${contract}`);
   const [code = '', issuer = ''] = nameIn(instance).split(':');
   try {

@@ -10,7 +10,7 @@ export function unitsText(amount: bigint): string {
 }
 
 /** How much of an asset's smallest unit one stroop is worth. */
-export function rateText(tokens: bigint, stroops: bigint): string {
+export function tokensPerStroopText(tokens: bigint, stroops: bigint): string {
   return ratioText(tokens, stroops, RATE_DECIMALS);
 }
 
@@ -31,7 +31,7 @@ export function withMargin(amount: bigint, percent: number): bigint {
 }
 
 /** An amount less a percentage, rounded up. */
-export function lessTolerance(amount: bigint, percent: number): bigint {
+export function withoutTolerance(amount: bigint, percent: number): bigint {
   const parts = BigInt(Math.round(percent * 1e5));
   return parts >= WHOLE ? 0n : (amount * (WHOLE - parts) + WHOLE - 1n) / WHOLE;
 }
@@ -39,7 +39,7 @@ export function lessTolerance(amount: bigint, percent: number): bigint {
 const WHOLE = 10_000_000n;
 
 /** Reads an amount as Horizon writes it, with up to seven decimals. @throws TypeError */
-export function amountIn(text: unknown): bigint {
+export function parseHorizonAmount(text: unknown): bigint {
   const [, whole, part = ''] = (typeof text === 'string' && /^(\d{1,12})(?:\.(\d{1,7}))?$/.exec(text)) || [];
   if (whole === undefined) throw new TypeError('not an amount');
   return BigInt(whole) * 10n ** BigInt(DECIMALS) + BigInt(part.padEnd(DECIMALS, '0'));

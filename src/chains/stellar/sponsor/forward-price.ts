@@ -1,19 +1,19 @@
 import { amountOf, jsonAmount } from '../../../domain/amount.ts';
 import { AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, Preparation, ReadyPreparation } from '../../chain-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadyPreparation, RelayerAccount, TransactionPreparation } from '../../chain-client.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
-import { BASE_FEE, resourcesOf } from '../fees.ts';
-import { draftOf } from '../message/draft.ts';
-import { type Forward, forwardOf } from '../message/forward.ts';
+import { BASE_FEE, preparedResourceFee } from '../fees.ts';
+import { draftTransaction } from '../message/draft.ts';
+import { type FeeForward, feeForwardOf } from '../message/forward.ts';
 import { readEnvelope } from '../message/transaction-envelope.ts';
 import { contractNeeds } from '../price/contract-call.ts';
 import { latestLedger, usualFee } from '../provider.ts';
-import { type ForwardRequest, readFields } from '../schema.ts';
+import { type ForwardRequest, readChainFields } from '../schema.ts';
 import { assertWithinLimit, type ContractToken, contractTokenOf } from './asset.ts';
-import { lessTolerance, withMargin } from './figures.ts';
-import { type OrderBooks, tokensFor } from './horizon.ts';
+import { withMargin, withoutTolerance } from './figures.ts';
+import { type OrderBooks, quoteTokensFor } from './horizon.ts';
 
 /** What pricing a call of a contract that is paid in a token needs. */
 export interface ForwardMarket {
@@ -34,17 +34,17 @@ export function forwarderOf({ forwarder, books }: ForwardMarket): string {
 }
 
 /** What a user has to pay for a call that costs the relayer this many stroops, in the token's smallest unit. */
-export function askedFor(
+export function forwardPriceInToken(
   { books }: ForwardMarket,
   { asset }: ContractToken,
   { feeMargin }: StellarPolicy,
   stroops: bigint,
 ): Promise<bigint> {
-  return tokensFor(books, asset, withMargin(stroops, feeMargin));
+  return quoteTokensFor(books, asset, withMargin(stroops, feeMargin));
 }
 
 /** What a contract's call pays for its place in a ledger by now, in stroops. */
-export async function placeFee(read: ReadOne): Promise<bigint> {
+export async function sorobanInclusionFee(read: ReadFromEndpoint): Promise<bigint> {
   const usual = await usualFee(read, 'sorobanInclusionFee');
   return usual > BASE_FEE ? usual : BASE_FEE;
 }
@@ -55,17 +55,17 @@ export async function placeFee(read: ReadOne): Promise<bigint> {
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function assertForwardPaid(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   request: ForwardRequest,
-  { address, policies }: Account,
+  { address, policies }: RelayerAccount,
   market: ForwardMarket,
 ): Promise<void> {
   const policy = readPolicy(policies);
   const { forward, token } = await boundTo(read, request, policy, market);
   const { sequence } = await latestLedger(read);
-  const needs = await contractNeeds(read, draftOf(request, address), sequence);
+  const needs = await contractNeeds(read, draftTransaction(request, address), sequence);
   if (needs.kind !== 'needs') throw invalidRequest('reason' in needs ? needs.reason : NOT_NOW);
-  const price = await askedFor(market, token, policy, needs.fee + (await placeFee(read)));
+  const price = await forwardPriceInToken(market, token, policy, needs.fee + (await sorobanInclusionFee(read)));
   if (forward.fee < leastOf(price, token, policy)) throw invalidRequest(insufficient(forward, price));
 }
 
@@ -73,13 +73,13 @@ export async function assertForwardPaid(
  * Limits a prepared call to what the user pays by now: the bid for its place in a ledger is lowered, or the call
  * refused.
  */
-export async function withinPayment(
-  read: ReadOne,
-  prepared: Preparation,
+export async function limitToPayment(
+  read: ReadFromEndpoint,
+  prepared: TransactionPreparation,
   request: ForwardRequest,
   policies: JsonObject,
   market: ForwardMarket,
-): Promise<Preparation> {
+): Promise<TransactionPreparation> {
   // Archived entries are restored in a transaction of the relayer's own, which no user pays for.
   if (prepared.kind === 'first') return { kind: 'refused', reason: prepared.reason };
   if (prepared.kind !== 'ready') return prepared;
@@ -92,21 +92,21 @@ export async function withinPayment(
 }
 
 async function paidFor(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   prepared: ReadyPreparation,
   request: ForwardRequest,
   policy: StellarPolicy,
   market: ForwardMarket,
-): Promise<Preparation> {
-  const fields = readFields(prepared.fields);
+): Promise<TransactionPreparation> {
+  const fields = readChainFields(prepared.fields);
   if (fields === undefined) throw new TypeError('prepared without fields');
   const { forward, token } = await boundTo(read, request, policy, market);
   const cost = amountOf(fields.fee);
-  const price = await askedFor(market, token, policy, cost);
+  const price = await forwardPriceInToken(market, token, policy, cost);
   const least = leastOf(price, token, policy);
   if (forward.fee >= least) return prepared;
   const worth = (cost * forward.fee) / least;
-  if (worth < resourcesOf(fields) + BASE_FEE) return { kind: 'refused', reason: insufficient(forward, price) };
+  if (worth < preparedResourceFee(fields) + BASE_FEE) return { kind: 'refused', reason: insufficient(forward, price) };
   return { ...prepared, fields: { ...fields, fee: jsonAmount(worth) }, cost: worth };
 }
 
@@ -115,12 +115,12 @@ async function paidFor(
  * to allow the token.
  */
 async function boundTo(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   request: ForwardRequest,
   policy: StellarPolicy,
   market: ForwardMarket,
-): Promise<{ forward: Forward; token: ContractToken }> {
-  const forward = forwardOf(readEnvelope(request.forward).transaction);
+): Promise<{ forward: FeeForward; token: ContractToken }> {
+  const forward = feeForwardOf(readEnvelope(request.forward).transaction);
   if (forward === undefined) throw new TypeError('not a call of a forwarder that was accepted');
   const own = forwarderOf(market);
   if (forward.forwarder !== own) {
@@ -132,10 +132,10 @@ async function boundTo(
 }
 
 function leastOf(price: bigint, { allowed }: ContractToken, { slippage }: StellarPolicy): bigint {
-  return lessTolerance(price, allowed?.slippage ?? slippage);
+  return withoutTolerance(price, allowed?.slippage ?? slippage);
 }
 
-function insufficient({ fee, token }: Forward, price: bigint): string {
+function insufficient({ fee, token }: FeeForward, price: bigint): string {
   return `Insufficient fee payment: fee_amount is ${fee} of ${token}, and ${price} is asked`;
 }
 

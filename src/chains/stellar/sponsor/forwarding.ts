@@ -3,20 +3,20 @@ import { Address, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { StellarPolicy } from '../configuration/policy.ts';
 import { MAX_FEE } from '../fees.ts';
-import { consentFault } from '../form/forward.ts';
-import { addressIn } from '../message/authorization.ts';
-import { type Forward, forwardBodyOf } from '../message/forward.ts';
-import { envelopeOf } from '../message/transaction.ts';
-import { accountOf } from '../message/transaction-envelope.ts';
-import { type SimulationResult, simulate, tokenBalance } from '../price/simulation.ts';
+import { forwardConsentFault } from '../form/forward.ts';
+import { authorizingAddress } from '../message/authorization.ts';
+import { type FeeForward, forwardBodyOf } from '../message/forward.ts';
+import { encodeEnvelope } from '../message/transaction.ts';
+import { accountOfMuxed } from '../message/transaction-envelope.ts';
+import { type SimulationResult, simulateOperation, tokenBalance } from '../price/simulation.ts';
 import { type LatestLedger, latestLedger } from '../provider.ts';
-import { assertWithinLimit, contractNamed, contractTokenOf } from './asset.ts';
-import { rateText, unitsText, VALIDITY_SECONDS } from './figures.ts';
-import { askedFor, type ForwardMarket, forwarderOf, placeFee } from './forward-price.ts';
-import { lacks } from './payment.ts';
+import { assertWithinLimit, contractTokenOf, tokenContractOf } from './asset.ts';
+import { tokensPerStroopText, unitsText, VALIDITY_SECONDS } from './figures.ts';
+import { type ForwardMarket, forwarderOf, forwardPriceInToken, sorobanInclusionFee } from './forward-price.ts';
+import { insufficientTokenError } from './payment.ts';
 import type { UserDraft } from './user-draft.ts';
 
 /** What quoting and building a call by the fee forwarder needs. */
@@ -29,7 +29,7 @@ export interface ForwardContext extends ForwardMarket {
 
 /** A call by the forwarder, at its price. */
 interface ForwardPrice {
-  forward: Forward;
+  forward: FeeForward;
   /** What the relayer asks for, in stroops. */
   stroops: bigint;
   latest: LatestLedger;
@@ -46,13 +46,13 @@ const HEADROOM = 5n;
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function quoteForward(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   draft: UserDraft,
   feeToken: string,
   how: ForwardContext,
 ): Promise<WireObject> {
   const { forward, stroops } = await priceForward(read, draft, feeToken, how);
-  return { ...shown(forward), conversion_rate: rateText(forward.fee, stroops), ...shownMost(forward) };
+  return { ...shown(forward), conversion_rate: tokensPerStroopText(forward.fee, stroops), ...shownMost(forward) };
 }
 
 /**
@@ -61,7 +61,7 @@ export async function quoteForward(
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function buildForward(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   draft: UserDraft,
   feeToken: string,
   how: ForwardContext,
@@ -73,7 +73,7 @@ export async function buildForward(
   const body = forwardBodyOf(forward, consent);
   const transaction = new xdr.Transaction({
     sourceAccount: Keypair.fromPublicKey(how.relayer).xdrMuxedAccount(),
-    fee: Number(fee + (await placeFee(read))),
+    fee: Number(fee + (await sorobanInclusionFee(read))),
     seqNum: 0n,
     cond: xdr.Preconditions.precondTime(new xdr.TimeBounds({ minTime: 0n, maxTime })),
     memo: xdr.Memo.memoNone(),
@@ -81,7 +81,7 @@ export async function buildForward(
     ext: xdr.TransactionExt.sorobanData(data),
   });
   return {
-    transaction: envelopeOf(transaction, []),
+    transaction: encodeEnvelope(transaction, []),
     ...shown(forward),
     fee_in_stroops: String(stroops),
     fee_token: forward.token,
@@ -92,28 +92,28 @@ export async function buildForward(
 }
 
 async function priceForward(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   draft: UserDraft,
   feeToken: string,
   how: ForwardContext,
 ): Promise<ForwardPrice> {
   const { relayer, policy, passphrase, blockTimeMs } = how;
   const forwarder = forwarderOf(how);
-  const token = await contractTokenOf(read, contractNamed(feeToken, passphrase), policy, passphrase);
+  const token = await contractTokenOf(read, tokenContractOf(feeToken, passphrase), policy, passphrase);
   const { user, target } = callIn(draft);
   const [latest, held] = await Promise.all([latestLedger(read), tokenBalance(read, token.contract, user)]);
-  if (held === 0n) throw lacks(token, held, 1n);
+  if (held === 0n) throw insufficientTokenError(token, held, 1n);
   const ledgers = Math.ceil((VALIDITY_SECONDS * 1_000) / blockTimeMs);
   const bound = { forwarder, token: token.contract, target, user, relayer };
-  const least: Forward = { ...bound, fee: 1n, mostFee: 1n, lastLedger: Number(latest.sequence) + ledgers };
+  const least: FeeForward = { ...bound, fee: 1n, mostFee: 1n, lastLedger: Number(latest.sequence) + ledgers };
   const { fee: resources } = await simulateForward(read, least);
-  const stroops = onTop(resources, RESERVE) + (await placeFee(read));
+  const stroops = onTop(resources, RESERVE) + (await sorobanInclusionFee(read));
   const cap = policy.maxFee ?? MAX_FEE;
   if (stroops > cap) throw invalidRequest(`Max fee exceeded: ${cap}`);
-  const fee = await askedFor(how, token, policy, stroops);
+  const fee = await forwardPriceInToken(how, token, policy, stroops);
   const mostFee = onTop(fee, HEADROOM);
   assertWithinLimit(token, mostFee);
-  if (held < fee) throw lacks(token, held, fee);
+  if (held < fee) throw insufficientTokenError(token, held, fee);
   return { forward: { ...least, fee, mostFee }, stroops, latest };
 }
 
@@ -121,13 +121,13 @@ async function priceForward(
 const onTop = (amount: bigint, percent: bigint): bigint => (amount * (100n + percent) + 99n) / 100n;
 
 /** The user's own call. */
-function callIn({ user, transaction }: UserDraft): Pick<Forward, 'user' | 'target'> {
+function callIn({ user, transaction }: UserDraft): Pick<FeeForward, 'user' | 'target'> {
   const { body, sourceAccount: own } = transaction.operations[0] ?? {};
-  if (own != null && accountOf(own) !== user)
+  if (own != null && accountOfMuxed(own) !== user)
     throw invalidRequest('operations.0: it is of another account than the user');
   const asked = body?.type === 'invokeHostFunction' ? body.invokeHostFunctionOp : undefined;
   if (asked?.hostFunction.type !== 'hostFunctionTypeInvokeContract') throw new TypeError('not a call of a contract');
-  const other = asked.auth.findIndex(({ credentials }) => (addressIn(credentials) ?? user) !== user);
+  const other = asked.auth.findIndex(({ credentials }) => (authorizingAddress(credentials) ?? user) !== user);
   if (other >= 0) throw invalidRequest(`auth.${other}: only the user can consent to what a fee forwarder calls`);
   return { user, target: asked.hostFunction.invokeContract };
 }
@@ -137,32 +137,32 @@ function callIn({ user, transaction }: UserDraft): Pick<Forward, 'user' | 'targe
  * to.
  */
 async function simulateForward(
-  read: ReadOne,
-  forward: Forward,
+  read: ReadFromEndpoint,
+  forward: FeeForward,
 ): Promise<
   Pick<Extract<SimulationResult, { kind: 'ran' }>, 'data' | 'fee'> & { consent: xdr.SorobanAuthorizationEntry }
 > {
   const source = Keypair.fromPublicKey(forward.relayer).xdrMuxedAccount();
   const operation = new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(forward, null) });
-  const found = await simulate(read, { source, operation, data: null, isBare: false });
+  const found = await simulateOperation(read, { source, operation, data: null, isBare: false });
   if (found.kind === 'failed') throw invalidRequest(found.reason);
   if (found.kind === 'archived') throw invalidRequest('What it touches has been archived: bring it back first');
-  const own = found.consents.find(({ credentials }) => addressIn(credentials) === undefined);
+  const own = found.consents.find(({ credentials }) => authorizingAddress(credentials) === undefined);
   if (own !== undefined && own.rootInvocation.subInvocations.length > 0) {
     throw invalidRequest('What is called needs the consent of the relayer itself, which gives none');
   }
-  const others = found.consents.filter(({ credentials }) => addressIn(credentials) !== undefined);
+  const others = found.consents.filter(({ credentials }) => authorizingAddress(credentials) !== undefined);
   const [entry] = others;
   if (entry === undefined || others.length > 1) {
     throw invalidRequest(`It needs the consent of ${others.length} addresses: expected that of the user alone`);
   }
-  const fault = consentFault(entry, forward);
+  const fault = forwardConsentFault(entry, forward);
   if (fault !== undefined) throw invalidRequest(`The fee forwarder asks for another consent: ${fault}`);
   return { data: found.data, fee: found.fee, consent: unsigned(entry, forward) };
 }
 
 /** The consent for the user to sign: as the node found it, with a nonce that nobody else knows. */
-function unsigned({ rootInvocation }: xdr.SorobanAuthorizationEntry, { user, lastLedger }: Forward) {
+function unsigned({ rootInvocation }: xdr.SorobanAuthorizationEntry, { user, lastLedger }: FeeForward) {
   const given = new xdr.SorobanAddressCredentials({
     address: new Address(user).toScAddress(),
     nonce: randomBytes(8).readBigInt64BE(),
@@ -173,10 +173,10 @@ function unsigned({ rootInvocation }: xdr.SorobanAuthorizationEntry, { user, las
   return new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation });
 }
 
-function shown({ fee }: Forward): WireObject {
+function shown({ fee }: FeeForward): WireObject {
   return { fee_in_token: String(fee), fee_in_token_ui: unitsText(fee) };
 }
 
-function shownMost({ mostFee }: Forward): WireObject {
+function shownMost({ mostFee }: FeeForward): WireObject {
   return { max_fee_in_token: String(mostFee), max_fee_in_token_ui: unitsText(mostFee) };
 }

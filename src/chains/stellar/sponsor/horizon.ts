@@ -2,9 +2,9 @@ import { Asset } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../domain/json/json.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
-import { providerFailed } from '../../served-chain.ts';
-import { isAccount } from '../address.ts';
-import { amountIn, unitsText } from './figures.ts';
+import { providerFailedError } from '../../served-chain.ts';
+import { isAccountAddress } from '../address.ts';
+import { parseHorizonAmount, unitsText } from './figures.ts';
 
 /** Where a network's order books are read. */
 export interface OrderBooks {
@@ -14,7 +14,7 @@ export interface OrderBooks {
 }
 
 /** A way through the order books. */
-export interface Path {
+export interface PaymentPath {
   /** What arrives, in the smallest unit. */
   amount: bigint;
   /** The assets that are traded on the way, between the first and the last. */
@@ -22,7 +22,7 @@ export interface Path {
 }
 
 /** An amount of an asset, to be traded for another asset. */
-export interface Exchange {
+export interface PathQuery {
   from: Asset;
   amount: bigint;
   to: Asset;
@@ -32,14 +32,14 @@ export interface Exchange {
  * What some lumens are worth in another asset, by the best path through the order books.
  * @throws AppError `INVALID_REQUEST` where there is no path, `PROVIDER_FAILED` where no market tells
  */
-export async function tokensFor(books: OrderBooks, asset: Asset, stroops: bigint): Promise<bigint> {
+export async function quoteTokensFor(books: OrderBooks, asset: Asset, stroops: bigint): Promise<bigint> {
   if (asset.isNative()) return stroops;
-  let best: Path | undefined;
+  let best: PaymentPath | undefined;
   try {
-    [best] = await pathsOf(books, { from: Asset.native(), amount: stroops, to: asset });
+    [best] = await findPaymentPaths(books, { from: Asset.native(), amount: stroops, to: asset });
   } catch (error) {
     if (!(error instanceof MarketFailure)) throw error;
-    throw providerFailed(books.network, error.message, error);
+    throw providerFailedError(books.network, error.message, error);
   }
   // In the reference's words.
   if (best === undefined || best.amount === 0n) throw invalidRequest('No path found for conversion');
@@ -50,7 +50,10 @@ export async function tokensFor(books: OrderBooks, asset: Asset, stroops: bigint
  * The paths of an exchange, the best first.
  * @throws MarketFailure where no market tells
  */
-export async function pathsOf({ horizon }: OrderBooks, { from, amount, to }: Exchange): Promise<Path[]> {
+export async function findPaymentPaths(
+  { horizon }: OrderBooks,
+  { from, amount, to }: PathQuery,
+): Promise<PaymentPath[]> {
   if (horizon === null) throw new MarketFailure('it names no horizon_url, where prices come from');
   const query = {
     source_amount: unitsText(amount),
@@ -71,15 +74,18 @@ export async function pathsOf({ horizon }: OrderBooks, { from, amount, to }: Exc
   }
 }
 
-function pathsIn(answer: Json, to: Asset): Path[] {
+function pathsIn(answer: Json, to: Asset): PaymentPath[] {
   const embedded = isObject(answer) ? answer['_embedded'] : undefined;
   const records = isObject(embedded) ? embedded['records'] : undefined;
   if (!Array.isArray(records)) throw new TypeError('not a list of paths');
-  return records.map((record): Path => {
+  return records.map((record): PaymentPath => {
     const { path, destination_amount: amount } = isObject(record) ? record : {};
     if (!isObject(record) || !assetIn(record, 'destination_').equals(to)) throw new TypeError('not the asked asset');
     if (path !== undefined && !Array.isArray(path)) throw new TypeError('not a path');
-    return { amount: amountIn(amount), hops: (path ?? []).map((hop) => assetIn(isObject(hop) ? hop : {}, '')) };
+    return {
+      amount: parseHorizonAmount(amount),
+      hops: (path ?? []).map((hop) => assetIn(isObject(hop) ? hop : {}, '')),
+    };
   });
 }
 
@@ -87,6 +93,6 @@ function assetIn(reply: JsonObject, prefix: string): Asset {
   const [type, code, issuer] = ['type', 'code', 'issuer'].map((name) => reply[`${prefix}asset_${name}`]);
   if (type === 'native') return Asset.native();
   const isCredit = typeof code === 'string' && /^[a-zA-Z0-9]{1,12}$/.test(code);
-  if (!isCredit || typeof issuer !== 'string' || !isAccount(issuer)) throw new TypeError('not an asset');
+  if (!isCredit || typeof issuer !== 'string' || !isAccountAddress(issuer)) throw new TypeError('not an asset');
   return new Asset(code, issuer);
 }

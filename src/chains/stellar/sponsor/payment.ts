@@ -1,14 +1,14 @@
 import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { amountOf } from '../../../domain/amount.ts';
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { StellarPolicy } from '../configuration/policy.ts';
-import { accountOf, readEnvelope } from '../message/transaction-envelope.ts';
-import { accountAt, spendableOf } from '../provider.ts';
+import { accountOfMuxed, readEnvelope } from '../message/transaction-envelope.ts';
+import { getAccount, getSpendableBalance } from '../provider.ts';
 import type { FeeBumpRequest } from '../schema.ts';
-import { assertWithinLimit, type FeeToken, paidToken } from './asset.ts';
-import { lessTolerance, unitsText, withMargin } from './figures.ts';
-import { type OrderBooks, tokensFor } from './horizon.ts';
+import { assertWithinLimit, type FeeToken, feeTokenOfAsset } from './asset.ts';
+import { unitsText, withMargin, withoutTolerance } from './figures.ts';
+import { type OrderBooks, quoteTokensFor } from './horizon.ts';
 
 /** A payment to the relayer within a user's transaction. */
 interface Payment {
@@ -23,9 +23,9 @@ interface Payment {
  */
 export function paymentIn({ operations, sourceAccount }: xdr.Transaction, relayer: string): Payment {
   const found = operations.flatMap(({ body, sourceAccount: own }): Payment[] => {
-    if (body.type !== 'payment' || accountOf(body.paymentOp.destination) !== relayer) return [];
+    if (body.type !== 'payment' || accountOfMuxed(body.paymentOp.destination) !== relayer) return [];
     const { amount, asset } = body.paymentOp;
-    return [{ from: accountOf(own ?? sourceAccount), amount, asset: Asset.fromOperation(asset) }];
+    return [{ from: accountOfMuxed(own ?? sourceAccount), amount, asset: Asset.fromOperation(asset) }];
   });
   const [payment] = found;
   if (payment === undefined || found.length > 1) {
@@ -40,36 +40,36 @@ export function paymentIn({ operations, sourceAccount }: xdr.Transaction, relaye
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
 export async function assertPaid(
-  read: ReadOne,
+  read: ReadFromEndpoint,
   { inner, max_fee: fee }: FeeBumpRequest,
   relayer: string,
   policy: StellarPolicy,
   books: OrderBooks,
 ): Promise<void> {
   const { from, amount, asset } = paymentIn(readEnvelope(inner).transaction, relayer);
-  const token = paidToken(asset, policy);
+  const token = feeTokenOfAsset(asset, policy);
   assertWithinLimit(token, amount);
-  const price = await tokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
-  const least = lessTolerance(price, token.allowed?.slippage ?? policy.slippage);
+  const price = await quoteTokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
+  const least = withoutTolerance(price, token.allowed?.slippage ?? policy.slippage);
   if (amount < least) {
     throw invalidRequest(`Insufficient fee payment: ${amount} of ${token.name} is paid, and ${price} is asked`);
   }
   await assertHeld(read, from, token, amount);
-  if (!asset.isNative() && (await spendableOf(read, relayer, asset)) === null) {
+  if (!asset.isNative() && (await getSpendableBalance(read, relayer, asset)) === null) {
     throw invalidRequest(`The relayer has no trust line for ${token.name}`);
   }
 }
 
 /** @throws AppError `INVALID_REQUEST` in the reference's words, where the user lacks what is to be paid */
-export async function assertHeld(read: ReadOne, user: string, { asset, name }: FeeToken, tokens: bigint) {
+export async function assertHeld(read: ReadFromEndpoint, user: string, { asset, name }: FeeToken, tokens: bigint) {
   const held = asset.isNative()
-    ? ((await accountAt(read, user)).account?.balance ?? 0n)
-    : ((await spendableOf(read, user, asset)) ?? 0n);
-  if (held < tokens) throw lacks({ name }, held, tokens);
+    ? ((await getAccount(read, user)).account?.balance ?? 0n)
+    : ((await getSpendableBalance(read, user, asset)) ?? 0n);
+  if (held < tokens) throw insufficientTokenError({ name }, held, tokens);
 }
 
 /** In the reference's words. */
-export function lacks({ name }: Pick<FeeToken, 'name'>, held: bigint, tokens: bigint): AppError {
+export function insufficientTokenError({ name }: Pick<FeeToken, 'name'>, held: bigint, tokens: bigint): AppError {
   const [has, needs] = [unitsText(held), unitsText(tokens)];
   return invalidRequest(`Insufficient balance: user has ${has} ${name} but needs ${needs} ${name} for transaction fee`);
 }

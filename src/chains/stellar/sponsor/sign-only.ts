@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
-import type { Account } from '../../chain-client.ts';
-import { readForm } from '../../request-form.ts';
+import type { RelayerAccount } from '../../chain-client.ts';
+import { parseRequestForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { parseEnvelope } from '../form/envelope.ts';
-import { losesRelayer, ownFundsFault } from '../guard/accounts.ts';
-import { gaslessFault, timeFault } from '../guard/gasless.ts';
+import { accountLossFault, ownFundsFault } from '../guard/accounts.ts';
+import { gaslessFault, timeBoundsFault } from '../guard/gasless.ts';
 import { totalLumensOutflow } from '../message/outflow.ts';
-import { envelopeOf } from '../message/transaction.ts';
-import { accountOf, type Envelope, shapeFault } from '../message/transaction-envelope.ts';
-import { shortage } from '../prepare.ts';
-import { accountsAt, latestLedger } from '../provider.ts';
-import { signed } from '../signing.ts';
+import { encodeEnvelope } from '../message/transaction.ts';
+import { accountOfMuxed, type Envelope, transactionShapeFault } from '../message/transaction-envelope.ts';
+import { fundsShortage } from '../prepare.ts';
+import { getAccounts, latestLedger } from '../provider.ts';
+import { signEnvelope } from '../signing.ts';
 
 /** The body of sign-transaction. */
-export const unsentRequestSchema = strictForm({
+export const signOnlyRequestSchema = strictObjectSchema({
   unsigned_xdr: z.string().meta({
     description: 'Envelope of the transaction in base64; signatures that it already has are kept',
   }),
@@ -31,7 +31,7 @@ const MAX_SIGNATURES = 20;
 interface SignOnly {
   rpc: RpcClient;
   passphrase: string;
-  account: Account;
+  account: RelayerAccount;
   signer: Signer;
 }
 
@@ -41,19 +41,22 @@ interface SignOnly {
  * in the pattern of channel accounts.
  * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
  */
-export async function signUnsent(body: unknown, { rpc, passphrase, account, signer }: SignOnly): Promise<WireObject> {
-  const { unsigned_xdr: text } = readForm(unsentRequestSchema, body);
+export async function signOnlyTransaction(
+  body: unknown,
+  { rpc, passphrase, account, signer }: SignOnly,
+): Promise<WireObject> {
+  const { unsigned_xdr: text } = parseRequestForm(signOnlyRequestSchema, body);
   const envelope = parseEnvelope(text, 'unsigned_xdr');
   const policy = readPolicy(account.policies);
   const fault =
     faultOf(envelope, account.address, policy) ?? (await chainFaultOf(rpc, envelope, account, policy, passphrase));
   if (fault !== undefined) throw invalidRequest(`invalid \`unsigned_xdr\`: ${fault}`);
   const { transaction, signatures } = envelope;
-  const { signature } = await signed(transaction, { source: account.address, passphrase }, signer);
+  const { signature } = await signEnvelope(transaction, { source: account.address, passphrase }, signer);
   const own = Buffer.from(signature.toXdr());
   const isThere = signatures.some((one) => own.equals(Buffer.from(one.toXdr())));
   return {
-    signedXdr: envelopeOf(transaction, isThere ? signatures : [...signatures, signature]),
+    signedXdr: encodeEnvelope(transaction, isThere ? signatures : [...signatures, signature]),
     signature: Buffer.from(signature.signature.toBytes()).toString('base64'),
   };
 }
@@ -62,36 +65,38 @@ export async function signUnsent(body: unknown, { rpc, passphrase, account, sign
 function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: string, policy: StellarPolicy) {
   if (isFeeBump) return 'a fee bump is sent with fee_bump, not signed here';
   if (signatures.length >= MAX_SIGNATURES) return `it has ${MAX_SIGNATURES} signatures already`;
-  const shape = shapeFault(transaction);
+  const shape = transactionShapeFault(transaction);
   if (shape !== undefined) return shape;
   if (policy.feePayer === 'user') return gaslessFault(transaction, relayer);
-  const isOwn = accountOf(transaction.sourceAccount) === relayer;
+  const isOwn = accountOfMuxed(transaction.sourceAccount) === relayer;
   if (isOwn && policy.maxFee !== null && BigInt(transaction.fee) > policy.maxFee) {
     return `Max fee exceeded: ${policy.maxFee}`;
   }
-  return losesRelayer(transaction, relayer) ?? (policy.isSpendable ? undefined : ownFundsFault(transaction, relayer));
+  return (
+    accountLossFault(transaction, relayer) ?? (policy.isSpendable ? undefined : ownFundsFault(transaction, relayer))
+  );
 }
 
 async function chainFaultOf(
   rpc: RpcClient,
   { transaction }: Envelope,
-  { address, committed }: Account,
+  { address, committed }: RelayerAccount,
   policy: StellarPolicy,
   passphrase: string,
 ): Promise<string | undefined> {
   const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
   const { sourceAccount, seqNum, fee } = transaction;
-  const source = accountOf(sourceAccount);
+  const source = accountOfMuxed(sourceAccount);
   const [latest, { accounts }] = await rpc.onOne((read) =>
-    Promise.all([latestLedger(read), accountsAt(read, [...new Set([source, address])])]),
+    Promise.all([latestLedger(read), getAccounts(read, [...new Set([source, address])])]),
   );
-  const late = timeFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
+  const late = timeBoundsFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
   if (late !== undefined) return late;
   const taken = totalLumensOutflow(transaction, address, passphrase);
   const cost = source === address ? BigInt(fee) + taken : taken;
   const own = accounts.get(address);
   if (cost > 0n && own !== undefined) {
-    const short = shortage({
+    const short = fundsShortage({
       account: own,
       committed: (await committed?.()) ?? 0n,
       cost,

@@ -2,27 +2,27 @@ import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, Sponsorship } from '../../chain-client.ts';
-import { readForm } from '../../request-form.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { RelayerAccount, Sponsorship } from '../../chain-client.ts';
+import { parseRequestForm } from '../../request-form.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
-import { envelopeOf } from '../message/transaction.ts';
+import { encodeEnvelope } from '../message/transaction.ts';
 import { isSoroban } from '../message/transaction-envelope.ts';
 import { latestLedger, usualFee } from '../provider.ts';
 import { assertWithinLimit, type FeeToken, feeTokenOf } from './asset.ts';
-import { rateText, unitsText, VALIDITY_SECONDS, withMargin } from './figures.ts';
+import { tokensPerStroopText, unitsText, VALIDITY_SECONDS, withMargin } from './figures.ts';
 import type { ForwardMarket } from './forward-price.ts';
 import { buildForward, quoteForward } from './forwarding.ts';
-import { type OrderBooks, tokensFor } from './horizon.ts';
+import { type OrderBooks, quoteTokensFor } from './horizon.ts';
 import { assertHeld } from './payment.ts';
 import { type SponsoredForm, sponsoredSchema, type UserDraft, userDraft, withPayment } from './user-draft.ts';
 
 interface SponsorParts {
   /** The endpoints, as far as they serve an account's chain. */
-  sideOf(account: Account): RpcClient;
+  sideOf(account: RelayerAccount): RpcClient;
   /** The prices and the forwarder for calls of contracts on an account's chain. */
-  marketOf(account: Account): Promise<ForwardMarket>;
+  marketOf(account: RelayerAccount): Promise<ForwardMarket>;
   /** The time from one ledger to the next, in milliseconds. */
   blockTimeMs: number;
   guarded<T>(use: () => Promise<T>): Promise<T>;
@@ -30,8 +30,8 @@ interface SponsorParts {
 
 /** A request, and the node that is asked about it. */
 interface SponsorContext {
-  read: ReadOne;
-  account: Account;
+  read: ReadFromEndpoint;
+  account: RelayerAccount;
   form: SponsoredForm;
   policy: StellarPolicy;
   market: ForwardMarket;
@@ -48,11 +48,11 @@ interface BumpPrice {
 const NOT_USERS = 'Gas abstraction requires fee_payment_strategy: User';
 
 /** Has users pay in tokens for what the relayer pays: the fee of a fee bump, or a call of a contract by a forwarder. */
-export function sponsorshipOf({ sideOf, marketOf, blockTimeMs, guarded }: SponsorParts): Sponsorship {
+export function createSponsorship({ sideOf, marketOf, blockTimeMs, guarded }: SponsorParts): Sponsorship {
   /** @param isBuilt false for a quote; the quote of a fee bump binds nobody, and is given under any policy */
-  function answer(body: unknown, account: Account, isBuilt: boolean): Promise<WireObject> {
+  function answer(body: unknown, account: RelayerAccount, isBuilt: boolean): Promise<WireObject> {
     return guarded(async () => {
-      const form = readForm(sponsoredSchema, body);
+      const form = parseRequestForm(sponsoredSchema, body);
       const policy = readPolicy(account.policies);
       const market = await marketOf(account);
       return sideOf(account).onOne(async (read) => {
@@ -80,14 +80,14 @@ async function priceBump({
   draft: { user, transaction },
 }: SponsorContext): Promise<BumpPrice> {
   const token = feeTokenOf(form.fee_token, policy);
-  const price = await priceOf(read, transaction, token, policy, market.books);
+  const price = await sponsoredPriceOf(read, transaction, token, policy, market.books);
   await assertHeld(read, user, token, price.tokens);
   return { token, price };
 }
 
 async function quoteBump(context: SponsorContext): Promise<WireObject> {
   const { price } = await priceBump(context);
-  return { ...shown(price), conversion_rate: rateText(price.tokens, price.stroops) };
+  return { ...shown(price), conversion_rate: tokensPerStroopText(price.tokens, price.stroops) };
 }
 
 async function buildBump(context: SponsorContext): Promise<WireObject> {
@@ -97,7 +97,7 @@ async function buildBump(context: SponsorContext): Promise<WireObject> {
   const terms = { fee: price.inner, maxTime: BigInt(until) };
   const built = withPayment(draft.transaction, paymentTo(account.address, token, price.tokens), terms);
   return {
-    transaction: envelopeOf(built, []),
+    transaction: encodeEnvelope(built, []),
     ...shown(price),
     fee_in_stroops: String(price.stroops),
     fee_token: token.name,
@@ -130,8 +130,8 @@ interface Price {
  * for the payment, and for the bump itself.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
-export async function priceOf(
-  read: ReadOne,
+export async function sponsoredPriceOf(
+  read: ReadFromEndpoint,
   { operations }: xdr.Transaction,
   token: FeeToken,
   policy: StellarPolicy,
@@ -142,7 +142,7 @@ export async function priceOf(
   const count = BigInt(operations.length) + 1n;
   const stroops = withMargin(each * (count + 1n), policy.feeMargin);
   if (policy.maxFee !== null && stroops > policy.maxFee) throw invalidRequest(`Max fee exceeded: ${policy.maxFee}`);
-  const tokens = await tokensFor(books, token.asset, stroops);
+  const tokens = await quoteTokensFor(books, token.asset, stroops);
   assertWithinLimit(token, tokens);
   return { inner: each * count, stroops, tokens };
 }

@@ -1,20 +1,20 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
 import { invalidRequest } from '../../../domain/errors.ts';
-import { strictForm } from '../../../domain/json/issue-text.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { addressOf, isAccount, isContract } from '../address.ts';
+import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { addressOfPublicKey, isAccountAddress, isContractAddress } from '../address.ts';
 import { parseEnvelope } from '../form/envelope.ts';
 import { operationsSchema } from '../form/operation.ts';
 import { gaslessFault } from '../guard/gasless.ts';
-import { draftOf } from '../message/draft.ts';
-import { transactionOf } from '../message/transaction.ts';
-import { accountOf, isSoroban, preconditionsOf, shapeFault } from '../message/transaction-envelope.ts';
-import { accountAt } from '../provider.ts';
+import { draftTransaction } from '../message/draft.ts';
+import { buildTransaction } from '../message/transaction.ts';
+import { accountOfMuxed, isSoroban, preconditionsOf, transactionShapeFault } from '../message/transaction-envelope.ts';
+import { getAccount } from '../provider.ts';
 import type { OwnRequest } from '../schema.ts';
 
 /** What a user asks the relayer to pay for: an envelope, or operations of an account. */
-export const sponsoredSchema = strictForm({
+export const sponsoredSchema = strictObjectSchema({
   transaction_xdr: z.string().nullish().meta({ description: 'Envelope of the user’s transaction, in base64' }),
   operations: operationsSchema.nullish(),
   source_account: z
@@ -42,16 +42,17 @@ export interface UserDraft {
  * Reads the user's transaction, without the payment for it.
  * @throws AppError `INVALID_REQUEST` for a transaction that the relayer does not pay for
  */
-export async function userDraft(read: ReadOne, form: SponsoredForm, relayer: string): Promise<UserDraft> {
+export async function userDraft(read: ReadFromEndpoint, form: SponsoredForm, relayer: string): Promise<UserDraft> {
   const draft = form.transaction_xdr == null ? await ofOperations(read, form) : ofEnvelope(form);
   const { transaction } = draft;
-  const fault = shapeFault(transaction) ?? gaslessFault(transaction, relayer);
+  const fault = transactionShapeFault(transaction) ?? gaslessFault(transaction, relayer);
   if (fault !== undefined) throw invalidRequest(`${INVALID}${fault}`);
   if (draft.user === relayer) throw invalidRequest(`${INVALID}its user is the relayer itself`);
   // The call of a contract uses the relayer's sequence, so the user's sequence is not checked.
   if (isSoroban(transaction)) return draft;
-  if (isContract(draft.user)) throw invalidRequest(`${INVALID}${draft.user} is a contract, and can only call others`);
-  const { account } = await accountAt(read, draft.user);
+  if (isContractAddress(draft.user))
+    throw invalidRequest(`${INVALID}${draft.user} is a contract, and can only call others`);
+  const { account } = await getAccount(read, draft.user);
   if (account === null) throw invalidRequest(`${INVALID}its source account does not exist`);
   if (account.sequence >= transaction.seqNum) {
     throw invalidRequest(`${INVALID}sequence ${transaction.seqNum} is used: the last is ${account.sequence}`);
@@ -65,30 +66,34 @@ function ofEnvelope({ transaction_xdr: text, operations }: SponsoredForm): UserD
   if (isFeeBump) throw invalidRequest(`${INVALID}it is a fee bump`);
   const asked = preconditionsOf(transaction);
   if (asked !== null) throw invalidRequest(`${INVALID}it can ask for time bounds, and for nothing else`);
-  return { user: accountOf(transaction.sourceAccount), transaction };
+  return { user: accountOfMuxed(transaction.sourceAccount), transaction };
 }
 
-async function ofOperations(read: ReadOne, { operations, source_account: source }: SponsoredForm): Promise<UserDraft> {
+async function ofOperations(
+  read: ReadFromEndpoint,
+  { operations, source_account: source }: SponsoredForm,
+): Promise<UserDraft> {
   if (operations == null || operations.length === 0) {
     throw invalidRequest('Must provide either transaction_xdr or operations');
   }
   if (source == null) throw invalidRequest('source_account is required when providing operations');
-  if (isContract(source)) return { user: source, transaction: transactionFrom(operations, NOBODY, 0n) };
-  if (!isAccount(source)) throw invalidRequest('invalid `source_account`: expected an account (G…) or a contract (C…)');
-  const { account } = await accountAt(read, source);
+  if (isContractAddress(source)) return { user: source, transaction: transactionFrom(operations, NOBODY, 0n) };
+  if (!isAccountAddress(source))
+    throw invalidRequest('invalid `source_account`: expected an account (G…) or a contract (C…)');
+  const { account } = await getAccount(read, source);
   return { user: source, transaction: transactionFrom(operations, source, account?.sequence ?? 0n) };
 }
 
 /** A stand-in source: a contract cannot be the source of a transaction. */
-const NOBODY = addressOf(Buffer.alloc(32));
+const NOBODY = addressOfPublicKey(Buffer.alloc(32));
 
 function transactionFrom(
   operations: NonNullable<SponsoredForm['operations']>,
   source: string,
   sequence: bigint,
 ): xdr.Transaction {
-  const draft = draftOf({ operations } satisfies OwnRequest, source);
-  return transactionOf(draft, { fee: 0n, sequence: sequence + 1n, maxTime: 0n });
+  const draft = draftTransaction({ operations } satisfies OwnRequest, source);
+  return buildTransaction(draft, { fee: 0n, sequence: sequence + 1n, maxTime: 0n });
 }
 
 /** The transaction with one more operation, which pays the relayer, and with the fee and the end that were quoted. */

@@ -1,14 +1,14 @@
 import { Asset } from '@stellar/stellar-sdk/base';
 import type { Network } from '../../../domain/network.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
-import type { Deployments } from '../../chain.ts';
-import { isContract } from '../address.ts';
+import type { ContractDeployments } from '../../chain.ts';
+import { isContractAddress } from '../address.ts';
 import { isTestnet } from '../configuration/network.ts';
 import type { SwapStrategy } from '../configuration/policy.ts';
 import type { OrderBooks } from '../sponsor/horizon.ts';
 
 /** Where a network's assets are traded. */
-export interface Exchanges {
+export interface SwapExchanges {
   books: OrderBooks;
   /** Null where the operator names no router. */
   soroswap: Soroswap | null;
@@ -29,7 +29,11 @@ export function routerVariable(network: Network): string {
   return `STELLAR_${isTestnet(network) ? 'TESTNET' : 'MAINNET'}_SOROSWAP_ROUTER_ADDRESS`;
 }
 
-export function exchangesOf(network: Network, horizon: MarketClient | null, deployments?: Deployments): Exchanges {
+export function swapExchangesOf(
+  network: Network,
+  horizon: MarketClient | null,
+  deployments?: ContractDeployments,
+): SwapExchanges {
   const router = deployments?.contracts[routerVariable(network)];
   const named = isTestnet(network) ? 'testnet' : 'mainnet';
   return {
@@ -39,9 +43,9 @@ export function exchangesOf(network: Network, horizon: MarketClient | null, depl
 }
 
 /** The first strategy that can swap an asset for lumens; undefined where none can. */
-export function strategyFor(asset: string, strategies: readonly SwapStrategy[]): SwapStrategy | undefined {
+export function swapStrategyFor(asset: string, strategies: readonly SwapStrategy[]): SwapStrategy | undefined {
   if (asset === 'native') return undefined;
-  return strategies.find((one) => (one === 'soroswap') === isContract(asset));
+  return strategies.find((one) => (one === 'soroswap') === isContractAddress(asset));
 }
 
 /** The contract of lumens, which every network has at an address of its own (CAP-46-6). */

@@ -7,17 +7,17 @@ import { isFinal } from '../../../domain/transaction/transaction-state.ts';
 import type { WebhookEventName } from '../../../domain/webhook-event.ts';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, LaneFigures, Preparation, ReadyPreparation } from '../../chain-client.ts';
+import type { LaneCommitments, ReadyPreparation, RelayerAccount, TransactionPreparation } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
-import { entryIn } from '../message/authorization.ts';
+import { parseAuthorizationEntry } from '../message/authorization.ts';
 import { addressValue, amountValue } from '../message/contract.ts';
 import { draftOfOperation } from '../message/draft.ts';
-import { newestLedger, prepareDraft } from '../prepare.ts';
-import { readFields, readRequest, type StellarFields } from '../schema.ts';
-import { type Exchanges, strategyFor } from './exchanges.ts';
+import { medianLatestLedger, prepareDraft } from '../prepare.ts';
+import { readChainFields, readStoredRequest, type StellarFields } from '../schema.ts';
+import { type SwapExchanges, swapStrategyFor } from './exchanges.ts';
 import { soroswapTrade } from './soroswap.ts';
-import { stockOf } from './stock.ts';
-import { orderBookTrade, type Swapping, type Trade } from './trade.ts';
+import { swapBalanceOf } from './stock.ts';
+import { orderBookTrade, type SwapContext, type SwapTrade } from './trade.ts';
 
 /** How soon a swap is tried again when there is no offer. */
 const AGAIN_MS = 10_000;
@@ -28,23 +28,26 @@ const AGAIN_MS = 10_000;
  */
 export async function prepareSwap(
   rpc: RpcClient,
-  exchanges: Exchanges,
+  exchanges: SwapExchanges,
   { transaction, asset }: { transaction: Transaction; asset: string },
-  account: Account,
-  { committed }: LaneFigures,
-): Promise<Preparation> {
+  account: RelayerAccount,
+  { committed }: LaneCommitments,
+): Promise<TransactionPreparation> {
   const { address: relayer, policies } = account;
   const policy = readPolicy(policies);
   const token = policy.allowedTokens.find((one) => one.asset === asset);
-  const strategy = strategyFor(asset, policy.swaps?.strategies ?? []);
+  const strategy = swapStrategyFor(asset, policy.swaps?.strategies ?? []);
   if (policy.feePayer !== 'user' || token === undefined || strategy === undefined) {
     return { kind: 'refused', reason: `The policies have no swap of ${asset} any more` };
   }
-  const [latest, stock] = await Promise.all([newestLedger(rpc), rpc.onOne((read) => stockOf(read, relayer, token))]);
+  const [latest, stock] = await Promise.all([
+    medianLatestLedger(rpc),
+    rpc.onOne((read) => swapBalanceOf(read, relayer, token)),
+  ]);
   if (stock === undefined) return { kind: 'refused', reason: `Of ${asset} there is nothing to swap` };
   const deadline = BigInt(Math.floor(latest.closedAt / 1_000) + policy.timeoutSeconds);
   const passphrase = chainOfLane(transaction.lane);
-  const swapping: Swapping = { rpc, exchanges, policy, stock, relayer, passphrase, deadline };
+  const swapping: SwapContext = { rpc, exchanges, policy, stock, relayer, passphrase, deadline };
   const trade = await tradeOrReason(strategy === 'soroswap' ? soroswapTrade(swapping) : orderBookTrade(swapping));
   if (typeof trade === 'string') return parked(`No swap: ${trade}`);
   // A swap brings lumens, so it need not leave min_balance on the account.
@@ -56,7 +59,7 @@ export async function prepareSwap(
 }
 
 /** The trade that was found, or a text that says why there is none. */
-async function tradeOrReason(finding: Promise<Trade>): Promise<Trade | string> {
+async function tradeOrReason(finding: Promise<SwapTrade>): Promise<SwapTrade | string> {
   try {
     return await finding;
   } catch (error) {
@@ -66,13 +69,17 @@ async function tradeOrReason(finding: Promise<Trade>): Promise<Trade | string> {
 }
 
 /** The prepared swap, unless it costs more than it brings, or takes more than it should. */
-function checkedSwap(prepared: ReadyPreparation, trade: Trade, { stock, relayer }: Swapping): Preparation {
+function checkedSwap(
+  prepared: ReadyPreparation,
+  trade: SwapTrade,
+  { stock, relayer }: SwapContext,
+): TransactionPreparation {
   const { promised, least, operation } = trade;
-  const fields = readFields(prepared.fields);
+  const fields = readChainFields(prepared.fields);
   if (fields === undefined) throw new TypeError('what is ready has its fields');
   if (prepared.cost >= least) return parked(`The swap brings ${least} stroops and costs ${prepared.cost}`);
   const given = { relayer, token: stock.token.asset, amount: stock.swapped };
-  const fault = fields.contract === undefined ? undefined : consentFault(fields.contract.consents, given);
+  const fault = fields.contract === undefined ? undefined : swapConsentFault(fields.contract.consents, given);
   if (fault !== undefined) return { kind: 'refused', reason: `The swap is not signed: ${fault}` };
   const swap = {
     operation: operation.toXdr('base64'),
@@ -83,7 +90,7 @@ function checkedSwap(prepared: ReadyPreparation, trade: Trade, { stock, relayer 
   return { ...prepared, fields: { ...fields, swap } satisfies StellarFields };
 }
 
-function parked(reason: string): Preparation {
+function parked(reason: string): TransactionPreparation {
   return { kind: 'parked', reason, cause: 'price', retryInMs: AGAIN_MS };
 }
 
@@ -99,8 +106,11 @@ interface Transfer {
  * consent to the call itself, which is checked elsewhere, and below it to one transfer of the given amount of the
  * token. A path could lead through a contract that asks for more while it is called.
  */
-export function consentFault(consents: readonly string[], { relayer, token, amount }: Transfer): string | undefined {
-  const [consent, ...others] = consents.map((text) => entryIn(text));
+export function swapConsentFault(
+  consents: readonly string[],
+  { relayer, token, amount }: Transfer,
+): string | undefined {
+  const [consent, ...others] = consents.map((text) => parseAuthorizationEntry(text));
   if (consent === undefined || others.length > 0) return `it needs ${consents.length} consents, and not one`;
   const { credentials, rootInvocation } = consent;
   if (credentials.type !== 'sorobanCredentialsSourceAccount') return 'it needs somebody else’s consent';
@@ -132,9 +142,9 @@ export function swapEvent(transaction: Transaction): { event: WebhookEventName; 
 }
 
 function swapResult({ request, fields, hash, status, statusReason }: Transaction): WireObject | undefined {
-  const parsed = readRequest(request);
+  const parsed = readStoredRequest(request);
   if (!('swap' in parsed)) return undefined;
-  const made = readFields(fields)?.swap;
+  const made = readChainFields(fields)?.swap;
   const isInVain = isFinal(status) && status !== 'confirmed';
   return {
     mint: parsed.swap.asset,

@@ -1,12 +1,12 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { z } from 'zod';
 import { MarketFailure } from '../../../egress/market-client.ts';
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
-import { figureOfAll } from '../../quorum.ts';
+import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import { medianOfEndpoints } from '../../quorum.ts';
 import { addressValue, amountOfValue, amountValue, callOperation, listValue } from '../message/contract.ts';
-import { askContract } from '../price/simulation.ts';
+import { readContract } from '../price/simulation.ts';
 import { lumensContract, type Soroswap } from './exchanges.ts';
-import { isAllowedHop, leastOf, type Swapping, type Trade } from './trade.ts';
+import { isAllowedHop, minSwapReturn, type SwapContext, type SwapTrade } from './trade.ts';
 
 /** Functions of the router (soroswap/core, `SoroswapRouterTrait`). */
 const QUOTE = 'router_get_amounts_out';
@@ -20,7 +20,7 @@ const MAX_WAY = 5;
  * on the chain tells its own price too, and the one that is better for the relayer counts.
  * @throws MarketFailure where nobody trades the asset
  */
-export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
+export async function soroswapTrade(swapping: SwapContext): Promise<SwapTrade> {
   const { exchanges, stock, relayer, deadline } = swapping;
   const { soroswap } = exchanges;
   if (soroswap === null) throw new MarketFailure('soroswap has no router on this network');
@@ -29,7 +29,7 @@ export async function soroswapTrade(swapping: Swapping): Promise<Trade> {
   const promised = amount !== null && amount > quoted ? amount : quoted;
   // In the reference's words.
   if (promised === 0n) throw new MarketFailure('No path found for conversion');
-  const least = leastOf(promised, swapping);
+  const least = minSwapReturn(promised, swapping);
   const operation = callOperation(soroswap.router, SWAP, [
     amountValue(stock.swapped),
     amountValue(least),
@@ -64,7 +64,7 @@ const quoteSchema = z.looseObject({
   }),
 });
 
-async function routeOf({ routes, network }: Soroswap, { stock, policy, passphrase }: Swapping): Promise<Route> {
+async function routeOf({ routes, network }: Soroswap, { stock, policy, passphrase }: SwapContext): Promise<Route> {
   const { asset } = stock.token;
   const lumens = lumensContract(passphrase);
   if (routes === null) return { path: [asset, lumens], amount: null };
@@ -97,14 +97,14 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
 }
 
 /** The router's own price of the swap, in stroops: the middle one of what several nodes tell. */
-async function routerQuote(router: string, path: readonly string[], { rpc, stock }: Swapping) {
-  const ask = async (read: ReadOne): Promise<bigint> => {
+async function routerQuote(router: string, path: readonly string[], { rpc, stock }: SwapContext) {
+  const ask = async (read: ReadFromEndpoint): Promise<bigint> => {
     const call = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
-    const reply = await askContract(read, call);
+    const reply = await readContract(read, call);
     if (typeof reply === 'string') throw new MarketFailure(`the router does not trade it: ${reply}`);
     const amounts = reply.type === 'scvVec' ? (reply.vec ?? []) : [];
     if (amounts.length !== path.length) throw new MarketFailure('the router’s quote is none');
     return amountOfValue(amounts.at(-1));
   };
-  return rpc.endpointCount < 2 ? rpc.onOne(ask) : ((await figureOfAll(rpc, ask, 'higher')) ?? rpc.onOne(ask));
+  return rpc.endpointCount < 2 ? rpc.onOne(ask) : ((await medianOfEndpoints(rpc, ask, 'higher')) ?? rpc.onOne(ask));
 }

@@ -1,25 +1,29 @@
-import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
-import type { Account, ParsedRequest } from '../../chain-client.ts';
-import { isContract } from '../address.ts';
+import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
+import { isContractAddress } from '../address.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { tokenBalance } from '../price/simulation.ts';
-import { spendableOf } from '../provider.ts';
+import { getSpendableBalance } from '../provider.ts';
 import type { SwapRequest } from '../schema.ts';
-import { assetNamed } from '../sponsor/asset.ts';
-import { strategyFor } from './exchanges.ts';
+import { parseAssetName } from '../sponsor/asset.ts';
+import { swapStrategyFor } from './exchanges.ts';
 
 /** What a relayer has of a token, and how much of that is to be swapped. */
-export interface Stock {
+export interface SwapBalance {
   token: AllowedToken;
   /** In the token's smallest unit; more than nothing. */
   swapped: bigint;
 }
 
 /** How much of a token is to be swapped now; undefined where that is nothing, as where there is no trust line. */
-export async function stockOf(read: ReadOne, address: string, token: AllowedToken): Promise<Stock | undefined> {
-  const held = isContract(token.asset)
+export async function swapBalanceOf(
+  read: ReadFromEndpoint,
+  address: string,
+  token: AllowedToken,
+): Promise<SwapBalance | undefined> {
+  const held = isContractAddress(token.asset)
     ? await tokenBalance(read, token.asset, address)
-    : ((await spendableOf(read, address, assetNamed(token.asset))) ?? 0n);
+    : ((await getSpendableBalance(read, address, parseAssetName(token.asset))) ?? 0n);
   const swapped = swappedOf(held, token.swapped);
   return swapped === 0n ? undefined : { token, swapped };
 }
@@ -34,11 +38,11 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
 }
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
-export async function swapsOf(rpc: RpcClient, { address, policies }: Account): Promise<ParsedRequest[]> {
+export async function swapRequestsOf(rpc: RpcClient, { address, policies }: RelayerAccount): Promise<ParsedRequest[]> {
   const { swaps, allowedTokens, feePayer } = readPolicy(policies);
   if (swaps === null || feePayer !== 'user') return [];
-  const swappable = allowedTokens.filter(({ asset }) => strategyFor(asset, swaps.strategies) !== undefined);
-  const stocks = await rpc.onOne((read) => Promise.all(swappable.map((token) => stockOf(read, address, token))));
+  const swappable = allowedTokens.filter(({ asset }) => swapStrategyFor(asset, swaps.strategies) !== undefined);
+  const stocks = await rpc.onOne((read) => Promise.all(swappable.map((token) => swapBalanceOf(read, address, token))));
   return stocks.flatMap((stock): ParsedRequest[] => {
     if (stock === undefined) return [];
     const { asset } = stock.token;

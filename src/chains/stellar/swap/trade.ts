@@ -2,18 +2,18 @@ import { Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { StellarPolicy } from '../configuration/policy.ts';
-import { assetNamed, nameOf } from '../sponsor/asset.ts';
-import { lessTolerance } from '../sponsor/figures.ts';
-import { pathsOf } from '../sponsor/horizon.ts';
-import type { Exchanges } from './exchanges.ts';
-import type { Stock } from './stock.ts';
+import { assetName, parseAssetName } from '../sponsor/asset.ts';
+import { withoutTolerance } from '../sponsor/figures.ts';
+import { findPaymentPaths } from '../sponsor/horizon.ts';
+import type { SwapExchanges } from './exchanges.ts';
+import type { SwapBalance } from './stock.ts';
 
 /** What all ways of swapping need to know. */
-export interface Swapping {
+export interface SwapContext {
   rpc: RpcClient;
-  exchanges: Exchanges;
+  exchanges: SwapExchanges;
   policy: StellarPolicy;
-  stock: Stock;
+  stock: SwapBalance;
   relayer: string;
   passphrase: string;
   /** Unix seconds; the swap is not to be executed later. */
@@ -21,7 +21,7 @@ export interface Swapping {
 }
 
 /** An operation that gives a fixed amount of an asset for lumens, or fails. */
-export interface Trade {
+export interface SwapTrade {
   operation: xdr.Operation;
   /** In stroops: the price that was found, and the least that the swap may bring. */
   promised: bigint;
@@ -29,8 +29,11 @@ export interface Trade {
 }
 
 /** The least that a swap at this price may bring, in stroops. */
-export function leastOf(promised: bigint, { stock: { token }, policy }: Pick<Swapping, 'stock' | 'policy'>): bigint {
-  const least = lessTolerance(promised, token.slippage ?? policy.slippage);
+export function minSwapReturn(
+  promised: bigint,
+  { stock: { token }, policy }: Pick<SwapContext, 'stock' | 'policy'>,
+): bigint {
+  const least = withoutTolerance(promised, token.slippage ?? policy.slippage);
   return least > 0n ? least : 1n;
 }
 
@@ -47,16 +50,16 @@ export function isAllowedHop(name: string, { allowedTokens }: StellarPolicy): bo
  * allow.
  * @throws MarketFailure where there is none
  */
-export async function orderBookTrade(swapping: Swapping): Promise<Trade> {
+export async function orderBookTrade(swapping: SwapContext): Promise<SwapTrade> {
   const { exchanges, policy, stock, relayer } = swapping;
-  const from = assetNamed(stock.token.asset);
-  const paths = await pathsOf(exchanges.books, { from, amount: stock.swapped, to: Asset.native() });
+  const from = parseAssetName(stock.token.asset);
+  const paths = await findPaymentPaths(exchanges.books, { from, amount: stock.swapped, to: Asset.native() });
   const [best] = paths
-    .filter(({ amount, hops }) => amount > 0n && hops.every((hop) => isAllowedHop(nameOf(hop), policy)))
+    .filter(({ amount, hops }) => amount > 0n && hops.every((hop) => isAllowedHop(assetName(hop), policy)))
     .toSorted((one, other) => (one.amount > other.amount ? -1 : 1));
   // In the reference's words.
   if (best === undefined) throw new MarketFailure(`No path found for conversion${detourOf(paths.length)}`);
-  const least = leastOf(best.amount, swapping);
+  const least = minSwapReturn(best.amount, swapping);
   const trade = new xdr.PathPaymentStrictSendOp({
     sendAsset: from.toXdrObject(),
     sendAmount: stock.swapped,

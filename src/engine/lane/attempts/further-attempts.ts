@@ -1,9 +1,9 @@
 import type {
-  AttemptPreparation,
+  AttemptReplacement,
   ChainClient,
-  NewAttempt,
   ReadyPreparation,
-  Replacement,
+  ReplacementPreparation,
+  ReplacementSpec,
   SignedBytes,
 } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
@@ -12,16 +12,16 @@ import type { Anchor } from '../../../domain/transaction/anchor.ts';
 import type { DecisionKind } from '../../../domain/transaction/decision.ts';
 import type { TransactionChange } from '../../../domain/transaction/transaction.ts';
 import type { ParkCause } from '../broadcast-history.ts';
-import { askAny, type LaneStep, latestOf, observedOf } from '../lane-step.ts';
-import type { OpenEntry, SignedAttempt } from '../ledger.ts';
+import { askAny, type LaneStep, latestAttemptOf, toObservedTransaction } from '../lane-step.ts';
+import type { OpenTransaction, SignedAttempt } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
-import { askTogether, committedCost, shortages } from './prepare.ts';
-import { newAttempt, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
+import { askTogether, committedCost, pluginBudgetShortages } from './prepare.ts';
+import { signedAttemptRecord, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A further attempt to sign for a transaction, and what is committed together with it. */
-export interface FurtherAttempt {
-  entry: OpenEntry;
-  attempt: NewAttempt;
+export interface ReplacementAttempt {
+  entry: OpenTransaction;
+  attempt: ReplacementSpec;
   kind: DecisionKind;
   /** Position of the intent that the attempt carries out. */
   settles?: number;
@@ -29,7 +29,7 @@ export interface FurtherAttempt {
 }
 
 /** The result of a further attempt: signed and stored, or why not. */
-export type AttemptOutcome =
+export type ReplacementOutcome =
   | { kind: 'signed' }
   | { kind: 'refused'; reason: string }
   | { kind: 'not now'; reason: string; cause: ParkCause }
@@ -43,10 +43,10 @@ export type AttemptOutcome =
 const QUICK_ATTEMPTS = 8;
 
 type Prepared = ReadyPreparation & { request: JsonObject };
-type Priced = { sender: Sender; preparation: AttemptPreparation } | { error: unknown };
+type Priced = { sender: Sender; preparation: ReplacementPreparation } | { error: unknown };
 
 interface Ready {
-  further: FurtherAttempt;
+  further: ReplacementAttempt;
   sender: Sender;
   anchor: Anchor;
   prepared: Prepared;
@@ -63,9 +63,12 @@ interface Signed extends Ready {
  * @param further at most one of each transaction
  * @returns the outcome of each, in order
  */
-export async function signAttempts(step: LaneStep, further: readonly FurtherAttempt[]): Promise<AttemptOutcome[]> {
+export async function signReplacementAttempts(
+  step: LaneStep,
+  further: readonly ReplacementAttempt[],
+): Promise<ReplacementOutcome[]> {
   if (further.length === 0) return [];
-  const outcomes = new Map<FurtherAttempt, AttemptOutcome>();
+  const outcomes = new Map<ReplacementAttempt, ReplacementOutcome>();
   const ready = await afford(step, await price(step, further, outcomes), outcomes);
   const signed = await sign(step, ready, outcomes);
   step.life.onCheckpoint('further-signed');
@@ -75,10 +78,10 @@ export async function signAttempts(step: LaneStep, further: readonly FurtherAtte
 
 async function price(
   step: LaneStep,
-  further: readonly FurtherAttempt[],
-  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+  further: readonly ReplacementAttempt[],
+  outcomes: Map<ReplacementAttempt, ReplacementOutcome>,
 ): Promise<Ready[]> {
-  const priced = await askTogether<FurtherAttempt, Priced>(further, committedCost(step), {
+  const priced = await askTogether<ReplacementAttempt, Priced>(further, committedCost(step), {
     ask: (one, committed) => ask(step, one, committed),
     takes: (answer, { entry, attempt }) => {
       // A noop is signed whatever the others cost.
@@ -90,7 +93,7 @@ async function price(
   });
   return further.flatMap((one, index): Ready[] => {
     const answer = priced[index];
-    const anchor = latestOf(one.entry)?.anchor;
+    const anchor = latestAttemptOf(one.entry)?.anchor;
     if (answer === undefined || anchor === undefined) return [];
     if ('error' in answer) {
       outcomes.set(one, failed(step, one, answer.error));
@@ -107,9 +110,9 @@ async function price(
   });
 }
 
-async function ask(step: LaneStep, { entry, attempt }: FurtherAttempt, committed: bigint): Promise<Priced> {
+async function ask(step: LaneStep, { entry, attempt }: ReplacementAttempt, committed: bigint): Promise<Priced> {
   try {
-    const { sender, ...observed } = await observedOf(step, entry);
+    const { sender, ...observed } = await toObservedTransaction(step, entry);
     const preparation = await askAny(step, sender.client, (one) =>
       replacementOf(one).prepare(observed, attempt, { committed }),
     );
@@ -120,7 +123,7 @@ async function ask(step: LaneStep, { entry, attempt }: FurtherAttempt, committed
 }
 
 /** @throws for a chain family in which no attempt can replace another; callers do not ask for one there */
-function replacementOf({ replacement }: ChainClient): Replacement {
+function replacementOf({ replacement }: ChainClient): AttemptReplacement {
   if (replacement === undefined) throw new Error('no attempt can take the place of another on this network');
   return replacement;
 }
@@ -128,9 +131,9 @@ function replacementOf({ replacement }: ChainClient): Replacement {
 async function afford(
   step: LaneStep,
   ready: readonly Ready[],
-  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+  outcomes: Map<ReplacementAttempt, ReplacementOutcome>,
 ): Promise<Ready[]> {
-  const reasons = await shortages(
+  const reasons = await pluginBudgetShortages(
     step,
     ready.map(({ further: { entry, attempt }, sender: { chain }, prepared: { request, cost } }) => {
       // Without a noop, the sequence would block all transactions behind it.
@@ -148,7 +151,7 @@ async function afford(
 async function sign(
   step: LaneStep,
   ready: readonly Ready[],
-  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+  outcomes: Map<ReplacementAttempt, ReplacementOutcome>,
 ): Promise<Signed[]> {
   const results = await signInBatches(ready, async (one) => ({
     ...one,
@@ -171,7 +174,7 @@ async function signOne({ further, sender, anchor, prepared }: Ready, fields: Jso
 async function store(
   step: LaneStep,
   signed: readonly Signed[],
-  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+  outcomes: Map<ReplacementAttempt, ReplacementOutcome>,
 ): Promise<void> {
   const together = (some: readonly Signed[]) => storeTogether(step, some, outcomes);
   await storeSigned(signed, {
@@ -189,7 +192,7 @@ async function store(
 async function storeTogether(
   step: LaneStep,
   signed: readonly Signed[],
-  outcomes: Map<FurtherAttempt, AttemptOutcome>,
+  outcomes: Map<ReplacementAttempt, ReplacementOutcome>,
 ): Promise<void> {
   const attempts = signed.map((one) => attemptFor(step, one));
   if (!(await step.ledger.record(attempts))) return;
@@ -214,7 +217,11 @@ function attemptFor(step: LaneStep, { further, anchor, prepared, signed }: Signe
   const { transaction, attempts: earlier } = entry;
   const { request } = prepared;
   const { purpose } = further.attempt;
-  const attempt = newAttempt(step, { transactionId: transaction.id, earlier, anchor, purpose, request }, signed);
+  const attempt = signedAttemptRecord(
+    step,
+    { transactionId: transaction.id, earlier, anchor, purpose, request },
+    signed,
+  );
   const { hash, fields, createdAt } = attempt;
   const reason = transaction.noopEnd === null ? { statusReason: null } : {};
   const set = { hash, request, fields, ...reason, ...further.set, nextActionAt: createdAt };
@@ -229,7 +236,11 @@ function attemptFor(step: LaneStep, { further, anchor, prepared, signed }: Signe
   };
 }
 
-function failed(step: LaneStep, { entry: { transaction, attempts } }: FurtherAttempt, error: unknown): AttemptOutcome {
+function failed(
+  step: LaneStep,
+  { entry: { transaction, attempts } }: ReplacementAttempt,
+  error: unknown,
+): ReplacementOutcome {
   const about = { transaction: transaction.id, lane: step.key, attempts: attempts.length };
   step.log.warn({ err: error, ...about }, 'no further attempt');
   return { kind: 'not now', reason: messageOf(error), cause: 'error' };

@@ -1,5 +1,5 @@
 import type { Chain } from '../../../chains/chain.ts';
-import type { ParsedRequest, Preparation, ReadyPreparation } from '../../../chains/chain-client.ts';
+import type { ParsedRequest, ReadyPreparation, TransactionPreparation } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
@@ -9,8 +9,8 @@ import { wireTime } from '../../../domain/wire-time.ts';
 import type { SpendingRaise } from '../../../store/store.ts';
 import { backOff } from '../../timing.ts';
 import type { ParkCause } from '../broadcast-history.ts';
-import { forget, type LaneStep, unmined } from '../lane-step.ts';
-import type { Change } from '../ledger.ts';
+import { forgetTransaction, type LaneStep, unminedTransactions } from '../lane-step.ts';
+import type { LaneChange } from '../ledger.ts';
 import type { Sender } from '../sender.ts';
 
 /** How much longer a pause is for each remembered transaction, in milliseconds. */
@@ -19,26 +19,26 @@ const PAUSE_PER_WAITING_MS = 5;
 const MAX_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
 
 /** A transaction that is priced and may be signed. */
-export interface Priced {
+export interface PricedTransaction {
   transaction: Transaction;
   sender: Sender;
   preparation: ReadyPreparation;
 }
 
-type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown };
+type Outcome = { sender: Sender; preparation: TransactionPreparation } | { error: unknown };
 
 /**
  * Prices pending transactions. Ends those that are refused, and puts off those that cannot be priced or signed now.
  * @returns those that may be signed, in the order given
  */
-export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
+export async function pricePending(step: LaneStep, pending: readonly Transaction[]): Promise<PricedTransaction[]> {
   const outcomes = await askTogether<Transaction, Outcome>(pending, committedCost(step), {
     ask: (transaction, committed) => ask(step, transaction, committed),
     takes: (outcome) =>
       'preparation' in outcome && outcome.preparation.kind === 'ready' ? outcome.preparation.cost : undefined,
   });
-  const priced: Priced[] = [];
-  const changes: Change[] = [];
+  const priced: PricedTransaction[] = [];
+  const changes: LaneChange[] = [];
   for (const [index, transaction] of pending.entries()) {
     const outcome = outcomes[index];
     if (outcome === undefined) continue;
@@ -52,13 +52,13 @@ export async function price(step: LaneStep, pending: readonly Transaction[]): Pr
   return priced;
 }
 
-async function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Promise<Change> {
+async function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Promise<LaneChange> {
   if ('error' in outcome) {
     return retryLater(step, transaction, messageOf(outcome.error));
   }
   const { preparation } = outcome;
   if (preparation.kind === 'refused') {
-    forget(step, transaction.id);
+    forgetTransaction(step, transaction.id);
     const decision = { kind: 'refused', text: preparation.reason } as const;
     const status = preparation.end ?? 'failed';
     return { transaction, set: { status, statusReason: preparation.reason, nextActionAt: null }, decision };
@@ -66,7 +66,7 @@ async function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome
   if (preparation.kind === 'first') return awaitPrerequisite(step, transaction, preparation);
   if (preparation.kind === 'parked') {
     const { reason, cause = 'other', retryInMs } = preparation;
-    return parked(step, transaction, cause, { reason, pauseMs: Math.max(retryInMs, step.timing.lookMs) });
+    return parkTransaction(step, transaction, cause, { reason, pauseMs: Math.max(retryInMs, step.timing.lookMs) });
   }
   throw new Error('a transaction that is ready is not put off');
 }
@@ -85,7 +85,7 @@ async function ask(step: LaneStep, transaction: Transaction, committed: bigint):
 
 /** The most that the lane's transactions in no block can take from the account, in the smallest unit. */
 export function committedCost(step: LaneStep): bigint {
-  return unmined(step).reduce((sum, { attempts }) => sum + step.open.dearestCost(step.chain, attempts), 0n);
+  return unminedTransactions(step).reduce((sum, { attempts }) => sum + step.open.dearestCost(step.chain, attempts), 0n);
 }
 
 /**
@@ -98,9 +98,9 @@ async function awaitPrerequisite(
   step: LaneStep,
   transaction: Transaction,
   { first, reason }: { first: ParsedRequest; reason: string },
-): Promise<Change> {
+): Promise<LaneChange> {
   const [latest] = await step.read.children(transaction.id);
-  const wait = parked(step, transaction, 'other', { reason, pauseMs: step.timing.lookMs });
+  const wait = parkTransaction(step, transaction, 'other', { reason, pauseMs: step.timing.lookMs });
   if (latest === undefined) {
     const { relayerId, networkType, lane, id: parentId } = transaction;
     const about = { id: step.newId(), relayerId, networkType, lane, parentId, createdAt: step.clock.now() };
@@ -125,8 +125,11 @@ interface PricedAttempt extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction
  * a budget now stay pending and are looked at later.
  * @returns the transactions that may be signed, in the order given
  */
-export async function affordable(step: LaneStep, priced: readonly Priced[]): Promise<readonly Priced[]> {
-  const reasons = await shortages(
+export async function withinPluginBudgets(
+  step: LaneStep,
+  priced: readonly PricedTransaction[],
+): Promise<readonly PricedTransaction[]> {
+  const reasons = await pluginBudgetShortages(
     step,
     priced.map(({ transaction: { id, request }, sender: { chain }, preparation: { cost } }) => {
       return { transactionId: id, chain, request, cost, mayExceed: false };
@@ -138,7 +141,7 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
     // A budget gets room again when other transactions end or leave its hour.
     return reason === undefined
       ? []
-      : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.furtherMs })];
+      : [parkTransaction(step, transaction, 'budget', { reason, pauseMs: step.timing.furtherMs })];
   });
   await step.ledger.apply(tooDear);
   return priced.filter(({ transaction }) => !reasons.has(transaction.id));
@@ -148,7 +151,10 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
  * Reserves what attempts can cost in their plugins' budgets, if they have one.
  * @returns why an attempt exceeds its budget and must not be signed now, by the transaction's id
  */
-export async function shortages(step: LaneStep, attempts: readonly PricedAttempt[]): Promise<Map<string, string>> {
+export async function pluginBudgetShortages(
+  step: LaneStep,
+  attempts: readonly PricedAttempt[],
+): Promise<Map<string, string>> {
   const budgeted = await step.read.budgeted(attempts.map(({ transactionId }) => transactionId));
   const asks = attempts
     .filter(({ transactionId }) => budgeted.has(transactionId))
@@ -168,12 +174,12 @@ function raiseFor({ chain, transactionId, request, cost, mayExceed }: PricedAtte
  * it is looked at next. The timeline shows each cause once. The more transactions wait, the less often each is looked
  * at.
  */
-export function parked(
+export function parkTransaction(
   step: LaneStep,
   transaction: Transaction,
   cause: ParkCause,
   { reason, pauseMs }: { reason: string; pauseMs: number },
-): Change {
+): LaneChange {
   const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed());
   const crowd = Math.min(step.memory.offers.size * PAUSE_PER_WAITING_MS, MAX_PAUSE_MS);
   const nextActionAt = step.clock.now() + Math.max(pauseMs, crowd);
@@ -182,7 +188,7 @@ export function parked(
 }
 
 /** Keeps a transaction pending for a pause that grows with each failure. */
-export function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): Change {
+export function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): LaneChange {
   const pause = Math.min(backOff(step.memory.offers.failed(transaction.id), step.timing, step.random), withinMs);
   return { transaction, set: { statusReason: reason, nextActionAt: step.clock.now() + pause } };
 }

@@ -6,14 +6,14 @@ import { type Anchor, sequenceOf } from '../../../domain/transaction/anchor.ts';
 import { chainOfLane } from '../../../domain/transaction/lane.ts';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { sequenceFigures } from '../../sequencing/sequence-planner.ts';
-import { forget, hasExpired, type LaneStep, lifetimeOf, renewedOf } from '../lane-step.ts';
+import { expiryReason, forgetTransaction, hasExpired, type LaneStep, renewedTransactionIds } from '../lane-step.ts';
 import type { SignedAttempt } from '../ledger.ts';
-import { affordable, type Priced, price, retryLater } from './prepare.ts';
-import { newAttempt, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
+import { type PricedTransaction, pricePending, retryLater, withinPluginBudgets } from './prepare.ts';
+import { signedAttemptRecord, signInBatches, storeSigned, withFreshSalt } from './signing.ts';
 
 /** A transaction with its signed bytes and the anchor that they consume. */
 interface Signed {
-  priced: Priced;
+  priced: PricedTransaction;
   anchor: Anchor;
   bytes: SignedBytes;
 }
@@ -25,7 +25,7 @@ interface Signed {
  */
 export async function signPending(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
   if (pending.length === 0 || step.life.isEnding()) return;
-  const priced = await affordable(step, await price(step, await dropExpired(step, pending)));
+  const priced = await withinPluginBudgets(step, await pricePending(step, await dropExpired(step, pending)));
   if (priced.length === 0) {
     return;
   }
@@ -45,11 +45,11 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
   for (const transaction of pending) {
     if (await hasExpired(step, transaction)) expired.add(transaction);
   }
-  for (const { id } of expired) forget(step, id);
-  const renewed = await renewedOf(step, [...expired]);
+  for (const { id } of expired) forgetTransaction(step, id);
+  const renewed = await renewedTransactionIds(step, [...expired]);
   await step.ledger.apply(
     [...expired].map((transaction) => {
-      const statusReason = `${lifetimeOf(transaction)} before it was signed${renewed.has(transaction.id) ? ' anew' : ''}`;
+      const statusReason = `${expiryReason(transaction)} before it was signed${renewed.has(transaction.id) ? ' anew' : ''}`;
       const decision = { kind: 'expired', text: statusReason } as const;
       return { transaction, set: { status: 'expired', statusReason, nextActionAt: null }, decision };
     }),
@@ -58,17 +58,17 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
 }
 
 /** Asks for a check of the relayers: their chain may have been restarted. */
-function recheck(step: LaneStep, priced: readonly Priced[]): void {
+function recheck(step: LaneStep, priced: readonly PricedTransaction[]): void {
   for (const relayerId of new Set(priced.map(({ transaction }) => transaction.relayerId))) step.recheck(relayerId);
 }
 
 /** Whether the transaction uses a sequence of the lane's account. */
-function isNumbered({ preparation }: Priced): boolean {
+function isNumbered({ preparation }: PricedTransaction): boolean {
   return preparation.anchor === undefined;
 }
 
 /** Returns one sequence for each transaction; undefined when there are none now and all transactions were put off. */
-async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigint[] | undefined> {
+async function reserve(step: LaneStep, priced: readonly PricedTransaction[]): Promise<bigint[] | undefined> {
   if (priced.length === 0) return [];
   let reason: string;
   let withinMs: number | undefined;
@@ -94,7 +94,7 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
  * Leaves out transactions whose relayer's policies changed while nodes were asked for prices. They stay pending and
  * due, so that the next step prices them again.
  */
-async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<Priced[]> {
+async function stillAllowed(step: LaneStep, priced: readonly PricedTransaction[]): Promise<PricedTransaction[]> {
   const senders = [...new Set(priced.map(({ sender }) => sender))];
   const current = await Promise.all(senders.map((sender) => step.senders.isCurrent(sender)));
   return priced.filter(({ sender }) => current[senders.indexOf(sender)] === true);
@@ -104,7 +104,11 @@ async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<
  * Signs all transactions at once. One that cannot be signed is put off. Those behind it move down and are signed again,
  * so that the sequences have no gap. Bytes that were signed under another sequence are dropped; nobody has seen them.
  */
-async function sign(step: LaneStep, priced: readonly Priced[], sequences: readonly bigint[]): Promise<Signed[]> {
+async function sign(
+  step: LaneStep,
+  priced: readonly PricedTransaction[],
+  sequences: readonly bigint[],
+): Promise<Signed[]> {
   let signed: Signed[] = [];
   for (let rest = priced; rest.length > 0; ) {
     const alreadySigned = new Map(signed.map((entry) => [entry.priced, entry]));
@@ -130,7 +134,7 @@ async function sign(step: LaneStep, priced: readonly Priced[], sequences: readon
 }
 
 /** Assigns the given sequences in order. A transaction that has its own anchor keeps it. */
-function anchorsFor(priced: readonly Priced[], sequences: readonly bigint[]): (Anchor | undefined)[] {
+function anchorsFor(priced: readonly PricedTransaction[], sequences: readonly bigint[]): (Anchor | undefined)[] {
   const left = sequences.values();
   return priced.map(({ preparation }): Anchor | undefined => {
     if (preparation.anchor !== undefined) return preparation.anchor;
@@ -139,7 +143,11 @@ function anchorsFor(priced: readonly Priced[], sequences: readonly bigint[]): (A
   });
 }
 
-async function signOne(priced: Priced, anchor: Anchor | undefined, before: Signed | undefined): Promise<Signed> {
+async function signOne(
+  priced: PricedTransaction,
+  anchor: Anchor | undefined,
+  before: Signed | undefined,
+): Promise<Signed> {
   if (anchor === undefined) {
     throw new Error('fewer sequences than transactions');
   }
@@ -155,7 +163,11 @@ async function signOne(priced: Priced, anchor: Anchor | undefined, before: Signe
   return { priced, anchor, bytes: await signWith(priced, anchor, preparation.fields) };
 }
 
-async function signWith({ transaction, sender }: Priced, anchor: Anchor, fields: JsonObject): Promise<SignedBytes> {
+async function signWith(
+  { transaction, sender }: PricedTransaction,
+  anchor: Anchor,
+  fields: JsonObject,
+): Promise<SignedBytes> {
   return sender.client.sign(transaction, fields, anchor, await sender.signer());
 }
 
@@ -194,7 +206,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
       purpose: 'send',
       request,
     } as const;
-    const attempt = newAttempt(step, about, bytes);
+    const attempt = signedAttemptRecord(step, about, bytes);
     const { hash, fields } = attempt;
     const cause = step.memory.offers.causeOf(transaction.id);
     const text = `No longer blocked (${cause})`;

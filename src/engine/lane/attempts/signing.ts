@@ -3,7 +3,7 @@ import type { Chain } from '../../../chains/chain.ts';
 import type { SignedBytes } from '../../../chains/chain-client.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../domain/transaction/attempt.ts';
 import { LeaseLost } from '../../../store/lease.ts';
 import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
 import type { LaneStep } from '../lane-step.ts';
@@ -29,7 +29,7 @@ export async function signInBatches<T, R>(
 }
 
 /** A signed attempt, as it is stored before it is sent. `earlier` are the transaction's attempts until now. */
-export function newAttempt(
+export function signedAttemptRecord(
   { key: lane, clock }: Pick<LaneStep, 'key' | 'clock'>,
   {
     earlier,
@@ -40,7 +40,7 @@ export function newAttempt(
   { raw, hash, fields }: SignedBytes,
 ): Attempt {
   const ordinal = (earlier.at(-1)?.ordinal ?? 0) + 1;
-  return { ...about, ordinal, lane, fields, raw, hash, createdAt: clock.now(), ...NEW_ATTEMPT };
+  return { ...about, ordinal, lane, fields, raw, hash, createdAt: clock.now(), ...UNACCEPTED_ATTEMPT };
 }
 
 /** The most equal payments that may be under way at once. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../connection.ts';
-import type { Writer } from '../../store.ts';
-import { UsageCounters } from './kv-usage.ts';
+import type { StoreWriter } from '../../store.ts';
+import { KvUsageCounters } from './kv-usage.ts';
 
 /** Writes of the table `plugin_locks`. Its rows are the locks that were taken and not released. */
-export function kvLockWrites(connection: Connection): Pick<Writer, 'kvLock' | 'kvUnlock' | 'kvLostLock'> {
+export function kvLockWrites(connection: Connection): Pick<StoreWriter, 'kvLock' | 'kvUnlock' | 'kvLostLock'> {
   const { db, now } = connection;
-  const counters = new UsageCounters(connection);
+  const counters = new KvUsageCounters(connection);
   return {
     async kvLock(pluginId, name, { owner, isAlone, forMs }) {
       const row = await db

@@ -6,13 +6,13 @@ import type { Connection } from '../../connection.ts';
 const TRUSTED_MS = 3_600_000;
 
 /** Bytes that one row of `plugin_kv` adds to its plugin's count. */
-export const sizeOfRow: RawBuilder<number> = sql<number>`octet_length(key) + octet_length(value)`;
+export const kvRowSize: RawBuilder<number> = sql<number>`octet_length(key) + octet_length(value)`;
 
 /**
  * The counters of each plugin, in the table `plugin_kv_usage`. Each change of values changes them in the same commit.
  * Where a plugin has no row, they are counted from the values.
  */
-export class UsageCounters {
+export class KvUsageCounters {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -116,7 +116,7 @@ export class UsageCounters {
     const counted = await this.#connection.db
       .selectFrom('plugin_kv')
       .select((on) => on.fn.countAll<number>().as('keys'))
-      .select(sql<number>`cast(coalesce(sum(${sizeOfRow}), 0) as bigint)`.as('bytes'))
+      .select(sql<number>`cast(coalesce(sum(${kvRowSize}), 0) as bigint)`.as('bytes'))
       .where('plugin_id', '=', pluginId)
       .executeTakeFirstOrThrow();
     return { ...counted };

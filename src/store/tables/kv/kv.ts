@@ -2,8 +2,8 @@ import type { ExpressionBuilder, RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { Connection } from '../../connection.ts';
 import type { Tables } from '../../schema.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { sizeOfRow, UsageCounters } from './kv-usage.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { KvUsageCounters, kvRowSize } from './kv-usage.ts';
 
 /** A character above all that a key may contain. */
 const AFTER_ALL_KEYS = '~';
@@ -24,9 +24,9 @@ const isLive = (now: RawBuilder<number>) => (on: ExpressionBuilder<Tables, 'plug
   on.or([on('expires_at', 'is', null), on('expires_at', '>', now)]);
 
 /** Reads of the table `plugin_kv`. Only a value's plugin reads its text, so values are not parsed here. */
-export function kvReads(connection: Connection): Pick<Reader, 'kvGet' | 'kvHas' | 'kvKeys' | 'kvUsage'> {
+export function kvReads(connection: Connection): Pick<StoreReader, 'kvGet' | 'kvHas' | 'kvKeys' | 'kvUsage'> {
   const { db, now } = connection;
-  const counters = new UsageCounters(connection);
+  const counters = new KvUsageCounters(connection);
   return {
     async kvGet(pluginId, key) {
       const row = await db
@@ -73,9 +73,9 @@ export function kvReads(connection: Connection): Pick<Reader, 'kvGet' | 'kvHas' 
  */
 export function kvWrites(
   connection: Connection,
-): Pick<Writer, 'kvSet' | 'kvDelete' | 'kvClear' | 'kvReclaim' | 'kvPrune'> {
+): Pick<StoreWriter, 'kvSet' | 'kvDelete' | 'kvClear' | 'kvReclaim' | 'kvPrune'> {
   const { db, now } = connection;
-  const counters = new UsageCounters(connection);
+  const counters = new KvUsageCounters(connection);
 
   /** Deletes values that this body has found, one plugin after another. */
   async function deleteFound(rows: readonly FoundRow[]): Promise<void> {
@@ -92,7 +92,7 @@ export function kvWrites(
     async kvSet(pluginId, key, json, { forMs, quota } = {}) {
       const before = await db
         .selectFrom('plugin_kv')
-        .select(sizeOfRow.as('size'))
+        .select(kvRowSize.as('size'))
         .where('plugin_id', '=', pluginId)
         .where('key', '=', key)
         .executeTakeFirst();
@@ -114,7 +114,7 @@ export function kvWrites(
       // An expired value counts as deleted already. The next pruning removes it.
       const row = await db
         .selectFrom('plugin_kv')
-        .select(['plugin_id', 'key', sizeOfRow.as('size')])
+        .select(['plugin_id', 'key', kvRowSize.as('size')])
         .where('plugin_id', '=', pluginId)
         .where('key', '=', key)
         .where(isLive(now()))
@@ -129,7 +129,7 @@ export function kvWrites(
         .selectFrom('plugin_kv')
         .select([
           'key',
-          sizeOfRow.as('size'),
+          kvRowSize.as('size'),
           sql<number>`case when expires_at is null or expires_at > ${now()} then 1 else 0 end`.as('live'),
         ])
         .where('plugin_id', '=', pluginId)
@@ -159,7 +159,7 @@ export function kvWrites(
     async kvReclaim(pluginId, limit) {
       const expired = await db
         .selectFrom('plugin_kv')
-        .select(['plugin_id', 'key', sizeOfRow.as('size')])
+        .select(['plugin_id', 'key', kvRowSize.as('size')])
         .where('plugin_id', '=', pluginId)
         .where('expires_at', '<=', now())
         .limit(limit)
@@ -172,7 +172,7 @@ export function kvWrites(
     async kvPrune(limit) {
       const expired = await db
         .selectFrom('plugin_kv')
-        .select(['plugin_id', 'key', sizeOfRow.as('size')])
+        .select(['plugin_id', 'key', kvRowSize.as('size')])
         .where('expires_at', '<=', now())
         .orderBy('expires_at')
         .limit(limit)

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** The place of an entry in a list that is ordered by these two fields, newest first. */
-export interface Place {
+export interface ListPlace {
   created_at: number;
   id: string;
 }
@@ -13,26 +13,26 @@ export interface LongList {
   /** True when entries leave the list only when they are old. */
   isLasting: boolean;
   /** The place `count` entries after the given one, or after the beginning. Undefined beyond the end. */
-  place(after: Place | undefined, count: number): Promise<Place | undefined>;
+  place(after: ListPlace | undefined, count: number): Promise<ListPlace | undefined>;
   /** How many entries come after a place, at most `most`. */
-  countAfter(after: Place | undefined, most: number): Promise<number>;
+  countAfter(after: ListPlace | undefined, most: number): Promise<number>;
   /** How many entries come before a place, at most `most`. */
-  countBefore(before: Place, most: number): Promise<number>;
+  countBefore(before: ListPlace, most: number): Promise<number>;
 }
 
 /** Where a page of a list begins: `skip` entries after `after`. */
-export interface Opening {
+export interface PageStart {
   total: number;
-  after: Place | undefined;
+  after: ListPlace | undefined;
   skip: number;
 }
 
 /** A table of contents: a list as it was at some moment. */
 interface Contents {
   total: number;
-  newest: Place;
+  newest: ListPlace;
   /** The place of the last entry of each stride. */
-  marks: readonly Place[];
+  marks: readonly ListPlace[];
 }
 
 /** Entries in a stride. Where the database is embedded, passing over a stride takes about 0.1 ms of the main loop. */
@@ -48,7 +48,7 @@ const SERVES_MS = 60_000;
  * strides. It is used for a minute. New entries are counted in that time; entries that left are not subtracted. So a
  * list that empties fast is always counted first, up to a higher number.
  */
-export class ListContents {
+export class ListPages {
   readonly #stride: number;
   /** Up to this number, entries are counted instead. */
   readonly #counted: number;
@@ -62,7 +62,7 @@ export class ListContents {
   }
 
   /** Finds entry number `offset`, counted from 0. */
-  async open(list: LongList, offset: number): Promise<Opening> {
+  async open(list: LongList, offset: number): Promise<PageStart> {
     if (!list.isLasting || this.#serving(list) === undefined) {
       const most = list.isLasting ? this.#stride : this.#counted;
       const total = await list.countAfter(undefined, most + 1);
@@ -103,7 +103,7 @@ export class ListContents {
 
   async #make(list: LongList): Promise<Contents> {
     const newest = await list.place(undefined, 1);
-    const marks: Place[] = [];
+    const marks: ListPlace[] = [];
     for (;;) {
       const mark = await list.place(marks.at(-1), this.#stride);
       if (mark === undefined) break;

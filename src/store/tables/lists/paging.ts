@@ -9,7 +9,7 @@ export function pageBounds({ page, perPage }: PageRequest): { limit: number; off
 }
 
 /** Returns the result of a query that counts. */
-export function totalOf(rows: readonly { total: number }[]): number {
+export function countOf(rows: readonly { total: number }[]): number {
   const [row] = rows;
   if (row === undefined) throw new Error('A query that counts answered nothing');
   return row.total;

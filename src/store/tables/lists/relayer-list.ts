@@ -1,20 +1,20 @@
 import type { ExpressionBuilder } from 'kysely';
 import type { Relayer, RelayerFilter, RelayerState } from '../../../domain/relayer/relayer.ts';
 import type { Connection } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
+import { preparedQuery } from '../../prepared.ts';
 import type { RelayerTable, Tables } from '../../schema.ts';
-import type { Reader } from '../../store.ts';
-import { pageBounds, totalOf } from './paging.ts';
+import type { StoreReader } from '../../store.ts';
+import { countOf, pageBounds } from './paging.ts';
 
 /** Returns pages of the relayers that pass a filter, or of all. */
-export function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): Reader['relayers'] {
+export function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): StoreReader['relayers'] {
   const { db } = connection;
   // Relayers that one write declared have the same time. Their ids order them.
   const newestFirst = db.selectFrom('relayers').orderBy('created_at', 'desc').orderBy('id', 'desc');
-  const pageOf = prepared(connection, (limit: number, offset: number) =>
+  const pageOf = preparedQuery(connection, (limit: number, offset: number) =>
     newestFirst.selectAll().limit(limit).offset(offset),
   );
-  const count = prepared(connection, () =>
+  const count = preparedQuery(connection, () =>
     db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
   );
 
@@ -35,7 +35,7 @@ export function relayerList(connection: Connection, read: (row: RelayerTable) =>
     const { limit, offset } = pageBounds(page);
     if (filter === undefined) {
       const rows = await pageOf(limit, offset);
-      return { items: rows.map(read), total: totalOf(await count()) };
+      return { items: rows.map(read), total: countOf(await count()) };
     }
     const ids = await idsOf(filter);
     const shown = ids.slice(offset, offset + limit);

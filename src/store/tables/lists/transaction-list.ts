@@ -2,13 +2,13 @@ import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Transaction } from '../../../domain/transaction/transaction.ts';
 import { isFinal, type TransactionStatus } from '../../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
+import { preparedQuery } from '../../prepared.ts';
 import type { Tables, TransactionTable } from '../../schema.ts';
-import type { Reader } from '../../store.ts';
-import type { SameRows } from '../same-rows.ts';
+import type { StoreReader } from '../../store.ts';
+import type { RecordCache } from '../same-rows.ts';
 import { isNotCanceled } from '../transaction-record.ts';
-import { ListContents, type LongList, type Place } from './list-contents.ts';
-import { pageBounds, totalOf } from './paging.ts';
+import { ListPages, type ListPlace, type LongList } from './list-contents.ts';
+import { countOf, pageBounds } from './paging.ts';
 
 type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
 
@@ -23,9 +23,9 @@ const before = (matching: Matching, at: number, id: string) =>
 /** Returns pages of a relayer's transactions, fast for any number of transactions. */
 export function transactionList(
   connection: Connection,
-  records: SameRows<Selectable<TransactionTable>, Transaction>,
-): Reader['transactions'] {
-  const contents = new ListContents();
+  records: RecordCache<Selectable<TransactionTable>, Transaction>,
+): StoreReader['transactions'] {
+  const contents = new ListPages();
   const known = new Map<TransactionStatus | undefined, Queries>();
 
   function queriesOf(status: TransactionStatus | undefined): Queries {
@@ -69,17 +69,17 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
       .select((on) => on.fn.countAll<number>().as('total'));
 
   function pages<Row>(columnsOf: (matching: Matching) => SelectQueryBuilder<Tables, 'transactions', Row>) {
-    const first = prepared(connection, (relayerId: string, limit: number, skip: number) =>
+    const first = preparedQuery(connection, (relayerId: string, limit: number, skip: number) =>
       columnsOf(newestFirst(matching(relayerId)))
         .limit(limit)
         .offset(skip),
     );
-    const later = prepared(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
+    const later = preparedQuery(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
       columnsOf(newestFirst(after(matching(relayerId), at, id)))
         .limit(limit)
         .offset(skip),
     );
-    return (relayerId: string, place: Place | undefined, limit: number, skip: number): Promise<Row[]> =>
+    return (relayerId: string, place: ListPlace | undefined, limit: number, skip: number): Promise<Row[]> =>
       place === undefined ? first(relayerId, limit, skip) : later(relayerId, place.created_at, place.id, limit, skip);
   }
 
@@ -87,15 +87,15 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
     rows: pages((of) => of.selectAll()),
     /** The columns that show whether a row is unchanged. */
     marks: pages((of) => of.select(['id', 'revision'])),
-    place: prepared(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
-    placeAfter: prepared(connection, (relayerId: string, at: number, id: string, skip: number) =>
+    place: preparedQuery(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
+    placeAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, skip: number) =>
       onePlace(after(matching(relayerId), at, id), skip),
     ),
-    count: prepared(connection, (relayerId: string, most: number) => upTo(matching(relayerId), most)),
-    countAfter: prepared(connection, (relayerId: string, at: number, id: string, most: number) =>
+    count: preparedQuery(connection, (relayerId: string, most: number) => upTo(matching(relayerId), most)),
+    countAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
       upTo(after(matching(relayerId), at, id), most),
     ),
-    countBefore: prepared(connection, (relayerId: string, at: number, id: string, most: number) =>
+    countBefore: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
       upTo(before(matching(relayerId), at, id), most),
     ),
   };
@@ -113,11 +113,11 @@ function listOf(queries: Queries, relayerId: string, status: TransactionStatus |
       return rows[0];
     },
     countAfter: async (of, most) =>
-      totalOf(
+      countOf(
         of === undefined
           ? await queries.count(relayerId, most)
           : await queries.countAfter(relayerId, of.created_at, of.id, most),
       ),
-    countBefore: async (of, most) => totalOf(await queries.countBefore(relayerId, of.created_at, of.id, most)),
+    countBefore: async (of, most) => countOf(await queries.countBefore(relayerId, of.created_at, of.id, most)),
   };
 }

@@ -1,16 +1,16 @@
 import { apiKeyRecord } from '../../../domain/settings/api-key.ts';
 import type { Connection } from '../../connection.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { pageBounds, totalOf } from '../lists/paging.ts';
-import { readRow } from '../stored-record.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { countOf, pageBounds } from '../lists/paging.ts';
+import { recordOfRow } from '../stored-record.ts';
 
 /** Reads of the table `api_keys`. */
-export function apiKeyReads({ db }: Connection): Pick<Reader, 'apiKey' | 'apiKeys' | 'apiKeyHashes'> {
+export function apiKeyReads({ db }: Connection): Pick<StoreReader, 'apiKey' | 'apiKeys' | 'apiKeyHashes'> {
   const newestFirst = db.selectFrom('api_keys').orderBy('created_at', 'desc').orderBy('id', 'desc');
   return {
     async apiKey(id) {
       const row = await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
-      return row && readRow(apiKeyRecord, row);
+      return row && recordOfRow(apiKeyRecord, row);
     },
 
     async apiKeys(page) {
@@ -20,18 +20,21 @@ export function apiKeyReads({ db }: Connection): Pick<Reader, 'apiKey' | 'apiKey
         .selectFrom('api_keys')
         .select((on) => on.fn.countAll<number>().as('total'))
         .execute();
-      return { items: rows.map((row) => readRow(apiKeyRecord, row)), total: totalOf(total) };
+      return { items: rows.map((row) => recordOfRow(apiKeyRecord, row)), total: countOf(total) };
     },
 
     async apiKeyHashes() {
       const rows = await newestFirst.selectAll().execute();
-      return new Map(rows.map((row) => [row.hash, readRow(apiKeyRecord, row)]));
+      return new Map(rows.map((row) => [row.hash, recordOfRow(apiKeyRecord, row)]));
     },
   };
 }
 
 /** Writes of the table `api_keys`. */
-export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKey' | 'updateApiKey' | 'deleteApiKey'> {
+export function apiKeyWrites({
+  db,
+  now,
+}: Connection): Pick<StoreWriter, 'insertApiKey' | 'updateApiKey' | 'deleteApiKey'> {
   return {
     async insertApiKey(key, hash) {
       const row = apiKeyRecord.write({ ...key, createdAt: 0 });

@@ -2,7 +2,7 @@ import { type Insertable, sql } from 'kysely';
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import { parseJson, writeJson } from '../../../domain/json/json-text.ts';
-import { jsonText, storableText, timestamp } from '../../../domain/record.ts';
+import { jsonText, storableText, timestampColumn } from '../../../domain/record.ts';
 import {
   type AuditFilter,
   type AuditRecord,
@@ -12,8 +12,8 @@ import {
 import type { Connection } from '../../connection.ts';
 import { preparedWrite } from '../../prepared.ts';
 import type { AuditTable } from '../../schema.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { readRecord } from '../stored-record.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { parseRow } from '../stored-record.ts';
 
 /** Reads integers beyond 2^53 as their digits. */
 const viewSchema = z
@@ -24,7 +24,7 @@ const viewSchema = z
 const rowSchema = z
   .object({
     position: z.int(),
-    at: timestamp.schema,
+    at: timestampColumn.schema,
     key_id: z.string(),
     request_id: z.string(),
     action: auditActionSchema,
@@ -52,7 +52,7 @@ const isChange = sql<boolean>`resource not in ('transaction', 'delivery', 'signa
 const NO_CHANGES: ReadonlySet<AuditRecord['resource']> = new Set(['transaction', 'delivery', 'signature']);
 
 /** Reads of the table `audit_records`. */
-export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'latestChange'> {
+export function auditReads({ db }: Connection): Pick<StoreReader, 'auditRecords' | 'latestChange'> {
   /** The part of the filter that an index finds. */
   function indexed({ resource, resourceId }: AuditFilter) {
     const all = db.selectFrom('audit_records');
@@ -93,7 +93,7 @@ export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'l
       const rows = await look.selectAll().orderBy('position', 'desc').limit(limit).execute();
       const isFull = rows.length === limit;
       return {
-        items: rows.map((row) => readRecord(rowSchema, 'audit_records', String(row.position), row)),
+        items: rows.map((row) => parseRow(rowSchema, 'audit_records', String(row.position), row)),
         next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
@@ -101,7 +101,7 @@ export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'l
 }
 
 /** Writes of the table `audit_records`. */
-export function auditWrites(connection: Connection): Pick<Writer, 'insertAuditRecord' | 'pruneAudit'> {
+export function auditWrites(connection: Connection): Pick<StoreWriter, 'insertAuditRecord' | 'pruneAudit'> {
   const { db, now } = connection;
   const insert = preparedWrite(connection, (columns: Omit<Insertable<AuditTable>, 'position' | 'at'>) =>
     db.insertInto('audit_records').values({ ...columns, at: now() }),

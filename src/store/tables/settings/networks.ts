@@ -1,16 +1,16 @@
 import { networkRecord } from '../../../domain/network.ts';
 import type { Connection } from '../../connection.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { readRow, writeRow } from '../stored-record.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { recordOfRow, rowOfRecord } from '../stored-record.ts';
 
 /** Reads of the table `networks`. */
-export function networkReads(connection: Connection): Pick<Reader, 'storedNetwork' | 'storedNetworks'> {
+export function networkReads(connection: Connection): Pick<StoreReader, 'storedNetwork' | 'storedNetworks'> {
   const { db } = connection;
   const all = db.selectFrom('networks').selectAll();
   return {
     async storedNetwork(type, name) {
       const row = await all.where('network_type', '=', type).where('name', '=', name).executeTakeFirst();
-      return row && readRow(networkRecord, row, connection);
+      return row && recordOfRow(networkRecord, row, connection);
     },
 
     async storedNetworks() {
@@ -19,17 +19,17 @@ export function networkReads(connection: Connection): Pick<Reader, 'storedNetwor
         .orderBy('network_type', 'desc')
         .orderBy('name', 'desc')
         .execute();
-      return rows.map((row) => readRow(networkRecord, row, connection));
+      return rows.map((row) => recordOfRow(networkRecord, row, connection));
     },
   };
 }
 
 /** Writes of the table `networks`. */
-export function networkWrites(connection: Connection): Pick<Writer, 'putNetwork' | 'deleteNetwork'> {
+export function networkWrites(connection: Connection): Pick<StoreWriter, 'putNetwork' | 'deleteNetwork'> {
   const { db, now } = connection;
   return {
     async putNetwork(network) {
-      const row = writeRow(networkRecord, network, connection);
+      const row = rowOfRecord(networkRecord, network, connection);
       await db
         .insertInto('networks')
         .values({ ...row, created_at: now() })

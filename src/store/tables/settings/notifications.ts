@@ -1,18 +1,18 @@
 import { createSecretKey } from 'node:crypto';
 import { type Notification, notificationRecord, type SigningKeyField } from '../../../domain/settings/notification.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
+import { preparedQuery } from '../../prepared.ts';
 import type { NotificationTable } from '../../schema.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { pageBounds, totalOf } from '../lists/paging.ts';
-import { placeOf, readRow, writeRow } from '../stored-record.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { countOf, pageBounds } from '../lists/paging.ts';
+import { recordOfRow, rowOfRecord, sealedPlaceOf } from '../stored-record.ts';
 
 const { sealed: SEALED } = notificationRecord;
 const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKeyField[];
 
 function fromRow(connection: Connection, row: NotificationTable): Notification {
   const { signing_key: first, second_signing_key: second, ...shown } = row;
-  const fields = readRow(notificationRecord, shown, connection);
+  const fields = recordOfRow(notificationRecord, shown, connection);
   return { ...fields, hasSigningKey: first !== null, hasSecondSigningKey: second !== null };
 }
 
@@ -42,13 +42,15 @@ function opener(connection: Connection): (row: NotificationTable) => Notificatio
 type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKeys';
 
 /** Reads of the table `notifications`. */
-export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
+export function notificationReads(connection: Connection): Pick<StoreReader, NotificationReads> {
   const { db } = connection;
   const read = opener(connection);
   const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
-  const byId = prepared(connection, (id: string) => db.selectFrom('notifications').selectAll().where('id', '=', id));
-  const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
-  const count = prepared(connection, () =>
+  const byId = preparedQuery(connection, (id: string) =>
+    db.selectFrom('notifications').selectAll().where('id', '=', id),
+  );
+  const pageOf = preparedQuery(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
+  const count = preparedQuery(connection, () =>
     db.selectFrom('notifications').select((on) => on.fn.countAll<number>().as('total')),
   );
   return {
@@ -60,7 +62,7 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
     async notifications(page) {
       const { limit, offset } = pageBounds(page);
       const rows = await pageOf(limit, offset);
-      return { items: rows.map(read), total: totalOf(await count()) };
+      return { items: rows.map(read), total: countOf(await count()) };
     },
 
     async allNotifications() {
@@ -74,7 +76,10 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
         const sealed = row[field];
         return sealed === null
           ? []
-          : createSecretKey(sealerOf(connection).open(sealed, placeOf(notificationRecord, { id }, field)), 'utf8');
+          : createSecretKey(
+              sealerOf(connection).open(sealed, sealedPlaceOf(notificationRecord, { id }, field)),
+              'utf8',
+            );
       });
     },
   };
@@ -83,11 +88,11 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
 /** Writes of the table `notifications`. */
 export function notificationWrites(
   connection: Connection,
-): Pick<Writer, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
+): Pick<StoreWriter, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
   const { db, now } = connection;
   return {
     async putNotification(notification) {
-      const row = writeRow(notificationRecord, notification, connection);
+      const row = rowOfRecord(notificationRecord, notification, connection);
       await db
         .insertInto('notifications')
         .values({ ...row, created_at: now(), signing_key: null, second_signing_key: null })
@@ -99,7 +104,8 @@ export function notificationWrites(
       const { numUpdatedRows } = await db
         .updateTable('notifications')
         .set({
-          [field]: key === null ? null : sealerOf(connection).seal(key, placeOf(notificationRecord, { id }, field)),
+          [field]:
+            key === null ? null : sealerOf(connection).seal(key, sealedPlaceOf(notificationRecord, { id }, field)),
         })
         .where('id', '=', id)
         .executeTakeFirstOrThrow();

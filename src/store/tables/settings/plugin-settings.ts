@@ -1,29 +1,31 @@
 import { pluginSettingsRecord } from '../../../domain/settings/plugin-settings.ts';
 import type { Connection } from '../../connection.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { readRow, writeRow } from '../stored-record.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { recordOfRow, rowOfRecord } from '../stored-record.ts';
 
 /** Reads of the table `plugin_settings`. */
-export function pluginSettingsReads(connection: Connection): Pick<Reader, 'storedPlugin' | 'storedPlugins'> {
+export function pluginSettingsReads(connection: Connection): Pick<StoreReader, 'storedPlugin' | 'storedPlugins'> {
   const all = connection.db.selectFrom('plugin_settings').selectAll();
   return {
     async storedPlugin(id) {
       const row = await all.where('plugin_id', '=', id).executeTakeFirst();
-      return row && readRow(pluginSettingsRecord, row, connection);
+      return row && recordOfRow(pluginSettingsRecord, row, connection);
     },
 
     async storedPlugins() {
-      return (await all.orderBy('plugin_id').execute()).map((row) => readRow(pluginSettingsRecord, row, connection));
+      return (await all.orderBy('plugin_id').execute()).map((row) =>
+        recordOfRow(pluginSettingsRecord, row, connection),
+      );
     },
   };
 }
 
 /** Writes of the table `plugin_settings`. */
-export function pluginSettingsWrites(connection: Connection): Pick<Writer, 'putPlugin' | 'deletePlugin'> {
+export function pluginSettingsWrites(connection: Connection): Pick<StoreWriter, 'putPlugin' | 'deletePlugin'> {
   const { db } = connection;
   return {
     async putPlugin(plugin) {
-      const row = writeRow(pluginSettingsRecord, plugin, connection);
+      const row = rowOfRecord(pluginSettingsRecord, plugin, connection);
       await db
         .insertInto('plugin_settings')
         .values(row)

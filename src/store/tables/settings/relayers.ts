@@ -1,22 +1,22 @@
 import { relayerRecord } from '../../../domain/relayer/relayer.ts';
 import type { Connection } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
+import { preparedQuery } from '../../prepared.ts';
 import type { RelayerTable } from '../../schema.ts';
-import type { Reader, Writer } from '../../store.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
-import { newRevision, SameRows } from '../same-rows.ts';
-import { readRow, writeRow } from '../stored-record.ts';
+import { newRevision, RecordCache } from '../same-rows.ts';
+import { recordOfRow, rowOfRecord } from '../stored-record.ts';
 
 /** Reads of the table `relayers`. */
 export function relayerReads(
   connection: Connection,
-): Pick<Reader, 'hasRelayer' | 'relayer' | 'relayers' | 'allRelayers'> {
+): Pick<StoreReader, 'hasRelayer' | 'relayer' | 'relayers' | 'allRelayers'> {
   const { db } = connection;
-  const known = new SameRows((row: RelayerTable) => readRow(relayerRecord, row, connection));
+  const known = new RecordCache((row: RelayerTable) => recordOfRow(relayerRecord, row, connection));
   const read = (row: RelayerTable) => known.record(row);
-  const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
-  const idOf = prepared(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
-  const markOf = prepared(connection, (id: string) =>
+  const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
+  const idOf = preparedQuery(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
+  const markOf = preparedQuery(connection, (id: string) =>
     db.selectFrom('relayers').select(['id', 'revision']).where('id', '=', id),
   );
   return {
@@ -42,11 +42,11 @@ export function relayerReads(
 }
 
 /** Writes of the table `relayers`. */
-export function relayerWrites(connection: Connection): Pick<Writer, 'putRelayer' | 'deleteRelayer'> {
+export function relayerWrites(connection: Connection): Pick<StoreWriter, 'putRelayer' | 'deleteRelayer'> {
   const { db, now } = connection;
   return {
     async putRelayer(relayer) {
-      const row = { ...writeRow(relayerRecord, relayer, connection), revision: newRevision() };
+      const row = { ...rowOfRecord(relayerRecord, relayer, connection), revision: newRevision() };
       await db
         .insertInto('relayers')
         .values({ ...row, created_at: now() })

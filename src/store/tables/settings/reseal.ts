@@ -8,7 +8,7 @@ import type { Log } from '../../../observability/log.ts';
 import type { Tables } from '../../schema.ts';
 import { type Sealer, UnsealableSecret } from '../../sealing.ts';
 import { newRevision } from '../same-rows.ts';
-import { placeOf } from '../stored-record.ts';
+import { sealedPlaceOf } from '../stored-record.ts';
 
 const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord, pluginSettingsRecord];
 
@@ -30,7 +30,7 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
       for (const field of sealed) {
         const text = row[field];
         if (text == null || !sealer.isOutdated(text)) continue;
-        const place = placeOf({ table, key, sealed }, row, field);
+        const place = sealedPlaceOf({ table, key, sealed }, row, field);
         try {
           const secret = sealer.seal(sealer.isSealed(text) ? sealer.open(text, place) : text, place);
           const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
-import type { Writer } from '../../store.ts';
+import { preparedQuery } from '../../prepared.ts';
+import type { StoreWriter } from '../../store.ts';
 
 /**
  * Locks that keep references between settings valid: a relayer refers to its signer, a transaction to its relayer. With
  * other writers, a snapshot of the database may not show a new reference to the record that is about to be deleted.
  */
-export function settingsLock(connection: Connection): Pick<Writer, 'lockSettings' | 'holdRelayer'> {
+export function settingsLock(connection: Connection): Pick<StoreWriter, 'lockSettings' | 'holdRelayer'> {
   const { db, hasOtherWriters = false } = connection;
-  const held = prepared(connection, (id: string) => {
+  const held = preparedQuery(connection, (id: string) => {
     const relayer = db.selectFrom('relayers').select('id').where('id', '=', id);
     return hasOtherWriters ? relayer.forKeyShare() : relayer;
   });

@@ -1,10 +1,10 @@
-import { jsonObject } from '../../../domain/record.ts';
+import { jsonObjectColumn } from '../../../domain/record.ts';
 import { signerRecord } from '../../../domain/settings/signer.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
-import { prepared } from '../../prepared.ts';
-import type { Reader, Writer } from '../../store.ts';
-import { pageBounds, totalOf } from '../lists/paging.ts';
-import { DuplicateRecord, placeOf, readRow } from '../stored-record.ts';
+import { preparedQuery } from '../../prepared.ts';
+import type { StoreReader, StoreWriter } from '../../store.ts';
+import { countOf, pageBounds } from '../lists/paging.ts';
+import { DuplicateRecord, recordOfRow, sealedPlaceOf } from '../stored-record.ts';
 
 /** The sealed configuration is read and written apart. */
 const CONFIG = 'config';
@@ -14,14 +14,14 @@ const SHOWN = ['id', 'type', 'stamp', 'shown'] as const;
 /** Reads of the table `signers`. */
 export function signerReads(
   connection: Connection,
-): Pick<Reader, 'storedSigner' | 'storedSigners' | 'allSigners' | 'signerConfig'> {
+): Pick<StoreReader, 'storedSigner' | 'storedSigners' | 'allSigners' | 'signerConfig'> {
   const { db } = connection;
-  const byId = prepared(connection, (id: string) => db.selectFrom('signers').select(SHOWN).where('id', '=', id));
+  const byId = preparedQuery(connection, (id: string) => db.selectFrom('signers').select(SHOWN).where('id', '=', id));
   const newestFirst = db.selectFrom('signers').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
   return {
     async storedSigner(id) {
       const [row] = await byId(id);
-      return row && readRow(signerRecord, row);
+      return row && recordOfRow(signerRecord, row);
     },
 
     async storedSigners(page) {
@@ -31,11 +31,11 @@ export function signerReads(
         .selectFrom('signers')
         .select((on) => on.fn.countAll<number>().as('total'))
         .execute();
-      return { items: rows.map((row) => readRow(signerRecord, row)), total: totalOf(total) };
+      return { items: rows.map((row) => recordOfRow(signerRecord, row)), total: countOf(total) };
     },
 
     async allSigners() {
-      return (await newestFirst.execute()).map((row) => readRow(signerRecord, row));
+      return (await newestFirst.execute()).map((row) => recordOfRow(signerRecord, row));
     },
 
     async signerConfig(id, stamp) {
@@ -46,19 +46,19 @@ export function signerReads(
         .where('stamp', '=', stamp)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const config = sealerOf(connection).open(row.config, placeOf(signerRecord, { id }, CONFIG));
-      return jsonObject.schema.parse(config);
+      const config = sealerOf(connection).open(row.config, sealedPlaceOf(signerRecord, { id }, CONFIG));
+      return jsonObjectColumn.schema.parse(config);
     },
   };
 }
 
 /** Writes of the table `signers`. */
-export function signerWrites(connection: Connection): Pick<Writer, 'insertSigner' | 'deleteSigner'> {
+export function signerWrites(connection: Connection): Pick<StoreWriter, 'insertSigner' | 'deleteSigner'> {
   const { db, now } = connection;
   return {
     async insertSigner(signer, config) {
       const { id } = signer;
-      const sealed = sealerOf(connection).seal(JSON.stringify(config), placeOf(signerRecord, { id }, CONFIG));
+      const sealed = sealerOf(connection).seal(JSON.stringify(config), sealedPlaceOf(signerRecord, { id }, CONFIG));
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('signers')
         .values({ ...signerRecord.write(signer), created_at: now(), config: sealed })

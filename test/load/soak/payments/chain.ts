@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
+import type { CrashPoint } from '../../../../src/engine/lane/lane-step.ts';
 import type { CallFaults } from '../../../support/faults/faults.ts';
 import type { Execution, Shown as Outcome } from '../../../support/model/judge.ts';
 import type { AnswerBody } from '../../../support/service.ts';
@@ -10,7 +10,7 @@ export interface SoakChain {
   /** Shown in the report. */
   readonly name: string;
   /** The steps that its transactions pass. */
-  readonly steps: readonly Checkpoint[];
+  readonly steps: readonly CrashPoint[];
   /** The possible faults of calls to one endpoint. */
   callFaults(): CallFaults;
   /** Starts a new chain. */

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
+import type { CrashPoint } from '../../../../src/engine/lane/lane-step.ts';
 import { type RunningService, startService } from '../../../support/service.ts';
 
 /** The step, and its occurrence from 1 on, at which a process kills itself. */
 export interface LastStep {
-  step: Checkpoint;
+  step: CrashPoint;
   occurrence: number;
 }
 
 /** How the processes of a run ended. */
 export interface Deaths {
   atRandom: number;
-  readonly atStep: Map<Checkpoint, number>;
+  readonly atStep: Map<CrashPoint, number>;
   /** The last output of processes that ended although nobody killed them. */
   readonly byThemselves: string[];
 }
@@ -195,7 +195,7 @@ export class Cluster {
   }
 
   #note(output: string, code: number | null, wasKilled: boolean): void {
-    const step = END.exec(output)?.[1] as Checkpoint | undefined;
+    const step = END.exec(output)?.[1] as CrashPoint | undefined;
     if (step !== undefined) this.deaths.atStep.set(step, (this.deaths.atStep.get(step) ?? 0) + 1);
     else if (wasKilled && !this.#closed) this.deaths.atRandom += 1;
     else if (!wasKilled) this.deaths.byThemselves.push(`exit code ${code}: ${output.slice(-2_000)}`);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
+import type { CrashPoint } from '../../../../src/engine/lane/lane-step.ts';
 import { seededRandom } from '../../../support/seeded.ts';
 import { describeCounts } from '../report.ts';
 import { Cluster, type LastStep } from './cluster.ts';
@@ -93,7 +93,7 @@ async function killWhileSending(
   workload: Workload,
 ): Promise<void> {
   const random = seededRandom(seed, 'kills');
-  const tries = new Map<Checkpoint, number>();
+  const tries = new Map<CrashPoint, number>();
   const { client, jobs } = workload;
   const share = Math.ceil(jobs.length / kills);
   const sending: Promise<void>[] = [];
@@ -130,12 +130,12 @@ async function keepUp(cluster: Cluster, sending: Promise<unknown>): Promise<void
  * then a random one.
  */
 function nextStep(
-  steps: readonly Checkpoint[],
-  { cluster, tries, random }: { cluster: Cluster; tries: Map<Checkpoint, number>; random: () => number },
+  steps: readonly CrashPoint[],
+  { cluster, tries, random }: { cluster: Cluster; tries: Map<CrashPoint, number>; random: () => number },
 ): LastStep | undefined {
-  const triesOf = (step: Checkpoint) => tries.get(step) ?? 0;
-  const deathsAt = (step: Checkpoint) => cluster.deaths.atStep.get(step) ?? 0;
-  const weight = (step: Checkpoint) => triesOf(step) + deathsAt(step);
+  const triesOf = (step: CrashPoint) => tries.get(step) ?? 0;
+  const deathsAt = (step: CrashPoint) => cluster.deaths.atStep.get(step) ?? 0;
+  const weight = (step: CrashPoint) => triesOf(step) + deathsAt(step);
   const least = Math.min(...steps.map(weight));
   const step = steps.find((one) => weight(one) === least);
   if (step === undefined) return undefined;

@@ -6,19 +6,19 @@ import { writeSync } from 'node:fs';
 import { compose } from '../../../../src/app/compose.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { CHECKPOINTS, type Checkpoint } from '../../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS, type CrashPoint } from '../../../../src/engine/lane/lane-step.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;
 const [name, occurrence] = dieAt.split(':');
-const last = CHECKPOINTS.find((step) => step === name);
+const last = CRASH_POINTS.find((step) => step === name);
 let left = Number(occurrence);
 if (last === undefined || !(left > 0)) throw new Error(`SOAK_DIE_AT=${dieAt} names no step`);
 
 /** The kernel ends the process before `kill` returns, so it does nothing after its last step. */
-function onCheckpoint(step: Checkpoint): void {
+function onCheckpoint(step: CrashPoint): void {
   if (step !== last) return;
   left -= 1;
   if (left > 0) return;

@@ -1,8 +1,8 @@
 /** Threat: a child that sends other shapes than our own, in the hope that something behind believes them. */
 import t from 'tap';
 import {
-  cutRequest,
-  isCrowded,
+  childPayloadLimits,
+  hasTooManyJsonValues,
   isTooDeep,
   MAX_DEPTH,
   MAX_WEIGHT,
@@ -12,8 +12,8 @@ import {
   parseLog,
   parseReady,
   parseRequest,
-  payloadCaps,
   requestId,
+  splitRequestText,
 } from '../../../../sandbox/driver/child-messages.ts';
 import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { FIXED_LIMITS, type Json, UP } from '../../../../sandbox/protocol.ts';
@@ -133,8 +133,8 @@ t.test('nesting is measured without walking down by recursion', async (t) => {
 
 t.test('a value comes behind its request, stays text, and is looked through', async (t) => {
   const head = '{"id":1,"method":"kv.set","params":{"key":"k"}}';
-  t.strictSame(cutRequest(head), { head, value: undefined });
-  t.strictSame(cutRequest(`${head}\n{"a":1}\n2`), { head, value: '{"a":1}\n2' });
+  t.strictSame(splitRequestText(head), { head, value: undefined });
+  t.strictSame(splitRequestText(`${head}\n{"a":1}\n2`), { head, value: '{"a":1}\n2' });
   t.strictSame(parseRequest(head, '{"a":[1]}').params, { key: 'k', value: '{"a":[1]}' });
   for (const value of ['', '{"a":1', '1\n2', ' 1', '"\ud800"', 'undefined']) {
     t.throws(() => parseRequest(head, value), ProtocolViolation, 'no text of our runtime');
@@ -152,11 +152,11 @@ t.test('a value comes behind its request, stays text, and is looked through', as
 t.test('values are counted in the text, where brackets and commas inside strings are none', async (t) => {
   const text = (params: Json) => JSON.stringify({ id: 7, method: 'kv.set', params });
   const many = (length: number, value: Json) => text(Array.from({ length }, () => value));
-  t.equal(isCrowded(many(MAX_WEIGHT - 50, 0)), false);
-  t.equal(isCrowded(many(MAX_WEIGHT, 0)), true);
-  t.equal(isCrowded(many(20_000, [])), true, 'arrays weigh more');
-  t.equal(isCrowded(many(20_000, {})), true, 'objects too');
-  t.equal(isCrowded(text(',[{"\\'.repeat(100_000))), false);
+  t.equal(hasTooManyJsonValues(many(MAX_WEIGHT - 50, 0)), false);
+  t.equal(hasTooManyJsonValues(many(MAX_WEIGHT, 0)), true);
+  t.equal(hasTooManyJsonValues(many(20_000, [])), true, 'arrays weigh more');
+  t.equal(hasTooManyJsonValues(many(20_000, {})), true, 'objects too');
+  t.equal(hasTooManyJsonValues(text(',[{"\\'.repeat(100_000))), false);
   t.equal(requestId(text(1)), 7);
   for (const other of ['', '[]', '{"id":-1,', '{"id":"1",', '{"method":"x","id":1}']) {
     t.throws(() => requestId(other), ProtocolViolation, other);
@@ -171,7 +171,7 @@ t.test('a number of isolates is one, or the child is a liar', (t) => {
 });
 
 t.test('each kind of frame has its cap, and a result that of the version that is loaded', async (t) => {
-  const caps = payloadCaps({ result_bytes: 1000 });
+  const caps = childPayloadLimits({ result_bytes: 1000 });
   t.equal(caps(UP.ENTER), 0);
   t.equal(caps(UP.REQUEST), FIXED_LIMITS.request_bytes);
   t.equal(caps(UP.DONE), 2000 + FIXED_LIMITS.up_frame_slack_bytes);

@@ -1,6 +1,6 @@
 /** Threat: a child that lives on after its kill, drowns the thread in its last words, or takes it along by an error. */
 import t from 'tap';
-import { Child, type Gone } from '../../../../sandbox/driver/child.ts';
+import { ChildConnection, type ChildExit } from '../../../../sandbox/driver/child.ts';
 import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
 import { start } from '../../../../sandbox/driver/launch.ts';
 import { encodeFrame } from '../../../../sandbox/frames.ts';
@@ -10,10 +10,10 @@ import { runs } from '../../../support/sandbox.ts';
 const launcher = await probeLauncher('darwin', '');
 
 /** A child that runs a script instead of our own. */
-function scripted(script: string, onBytes: (chunk: Buffer, child: Child) => void = () => {}) {
-  const gone = Promise.withResolvers<Gone>();
+function scripted(script: string, onBytes: (chunk: Buffer, child: ChildConnection) => void = () => {}) {
+  const gone = Promise.withResolvers<ChildExit>();
   const errors: Error[] = [];
-  const child: Child = new Child(start([process.execPath, '-e', script]), launcher, {
+  const child: ChildConnection = new ChildConnection(start([process.execPath, '-e', script]), launcher, {
     onBytes: (chunk) => onBytes(chunk, child),
     onError: (error) => errors.push(error),
     onGone: gone.resolve,
@@ -55,9 +55,9 @@ t.test('what the owner cannot bear comes back to it as an error', async (t) => {
 });
 
 t.test('a command that does not exist is an error and an end', async (t) => {
-  const gone = Promise.withResolvers<Gone>();
+  const gone = Promise.withResolvers<ChildExit>();
   const errors: Error[] = [];
-  const child = new Child(start(['/nonexistent/program']), launcher, {
+  const child = new ChildConnection(start(['/nonexistent/program']), launcher, {
     onBytes: () => {},
     onError: (error) => errors.push(error),
     onGone: gone.resolve,

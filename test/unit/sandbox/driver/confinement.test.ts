@@ -4,7 +4,13 @@ import { accessSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { emptyRoot, fileRules, knowsOption, runtimeFiles, toolPath } from '../../../../sandbox/driver/confinement.ts';
+import {
+  bubblewrapArguments,
+  landlockArguments,
+  runtimeFiles,
+  toolPath,
+  toolSupportsOption,
+} from '../../../../sandbox/driver/confinement.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'isolayer-wall-'));
 t.teardown(() => rmSync(folder, { recursive: true }));
@@ -36,14 +42,14 @@ function seen(t: Test, tool: string, args: readonly string[]): Record<string, st
 }
 
 t.test('an empty root has what was put there, to read', async (t) => {
-  const found = seen(t, 'bwrap', [...emptyRoot([...runtimeFiles(), given]), '--']);
+  const found = seen(t, 'bwrap', [...bubblewrapArguments([...runtimeFiles(), given]), '--']);
   if (found === undefined) return;
   t.match(found, { given: 'given', secret: 'ENOENT', written: 'EROFS', made: 'EROFS' });
   t.notMatch(found['listed'], 'secret');
 });
 
 t.test('rules for files let nothing else be opened', async (t) => {
-  const found = seen(t, 'setpriv', fileRules([...runtimeFiles(), given]));
+  const found = seen(t, 'setpriv', landlockArguments([...runtimeFiles(), given]));
   if (found === undefined) return;
   t.same(found, { given: 'given', secret: 'EACCES', listed: 'EACCES', written: 'EACCES', made: 'EACCES' });
 });
@@ -56,8 +62,8 @@ t.test('a tool is taken from the folders of the system, whatever PATH says', asy
 t.test('a tool tells which options it has', async (t) => {
   const tool = toolPath('setpriv');
   if (tool === undefined) return void t.pass('it is not installed');
-  t.ok(knowsOption(tool, '--no-new-privs'));
-  t.notOk(knowsOption(tool, '--has-no-such-option'));
+  t.ok(toolSupportsOption(tool, '--no-new-privs'));
+  t.notOk(toolSupportsOption(tool, '--has-no-such-option'));
 });
 
 t.test('node and the folders of its libraries, each once, and all of them are there', async (t) => {

@@ -3,19 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { fstatSync, readdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
-import { Journal, openJournal } from '../../../../sandbox/driver/journal.ts';
-import { type Launcher, NODE_ALONE } from '../../../../sandbox/driver/launch.ts';
-import { Journal as Notes } from '../../../../sandbox/process/channel.ts';
+import { JournalReader, openJournal } from '../../../../sandbox/driver/journal.ts';
+import { type ChildLauncher, NODE_ALONE } from '../../../../sandbox/driver/launch.ts';
+import { JournalWriter as Notes } from '../../../../sandbox/process/channel.ts';
 import { JOURNAL_BYTES } from '../../../../sandbox/protocol.ts';
 import { fc } from '../../../support/properties.ts';
 
-const launcher = (coreDumpsOff: boolean): Launcher => ({
+const launcher = (coreDumpsOff: boolean): ChildLauncher => ({
   confinement: { ...NODE_ALONE, core_dumps_off: coreDumpsOff, few_files: coreDumpsOff },
   prefix: [],
 });
 
-function opened(t: Test): { journal: Journal; read: () => string } {
-  const journal = new Journal(tmpdir());
+function opened(t: Test): { journal: JournalReader; read: () => string } {
+  const journal = new JournalReader(tmpdir());
   t.teardown(() => journal.close());
   const read = () => {
     const parts: Buffer[] = [];

@@ -7,9 +7,9 @@ import { getPriority } from 'node:os';
 import t, { type Test } from 'tap';
 import {
   type ChildNiceness,
-  type Exertion,
+  ChildPriority,
+  type CpuLoadSample,
   Niceness,
-  Priority,
   type ServiceNice,
 } from '../../../../sandbox/driver/priority.ts';
 import { eventually } from '../../../support/plugin-host.ts';
@@ -33,11 +33,11 @@ function setUp({ comesBack = true, proven = true } = {}) {
     },
     close: (nice) => void told.closed.push(nice),
   };
-  const priority = new Priority(niceness, 0);
+  const priority = new ChildPriority(niceness, 0);
   if (proven) priority.prove();
   let takenMs = 0;
   /** One look after each 25 ms from the first to the last, at which the process has taken this share of a core. */
-  const looks = (from: number, to: number, share: number, change: Partial<Exertion> = {}) => {
+  const looks = (from: number, to: number, share: number, change: Partial<CpuLoadSample> = {}) => {
     for (let now = from; now <= to; now += LOOK_MS) {
       takenMs += share * LOOK_MS;
       priority.look({ now, starting: false, insideSince: null, evaluating: false, takenMs, ...change });

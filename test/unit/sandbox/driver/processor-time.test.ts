@@ -1,13 +1,13 @@
 /** Threat: a child that says little or nothing of what it does, to have the processor for itself. */
 import t from 'tap';
-import { CpuAccount, ProcessorTime } from '../../../../sandbox/driver/processor-time.ts';
+import { ChildCpuLimit, ProcessCpuTimeReader } from '../../../../sandbox/driver/processor-time.ts';
 import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
 
 const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };
 
 t.test('a process may take what its calls may, several times over, and no more', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   const shares = [account.begin(LIMITS), account.begin(LIMITS)];
   t.equal(account.overdrawn(1000, 18_000, shares), null, 'two calls of 9 s');
   t.equal(account.overdrawn(1001, 19_000, shares), null, 'and what is to spare');
@@ -15,13 +15,13 @@ t.test('a process may take what its calls may, several times over, and no more',
 });
 
 t.test('what a call leaves over when it ends is not kept for later', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   for (let call = 0; call < 100; call += 1) account.begin(LIMITS);
   t.match(account.overdrawn(10, 6000, []), /far more than its calls may/);
 });
 
 t.test('calls that come and go between two looks pay for themselves', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   // 60 % of the processor, in calls of a few milliseconds each; the looks find one of them there, or none.
   for (let look = 1; look <= 1000; look += 1) {
     for (let call = 0; call < 15; call += 1) account.ended(account.begin(LIMITS));
@@ -31,7 +31,7 @@ t.test('calls that come and go between two looks pay for themselves', async (t) 
 });
 
 t.test('calls that have waited for long, and paid for others meanwhile, cost nobody anything', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   const waiting = Array.from({ length: 20 }, () => account.begin(LIMITS));
   t.equal(account.overdrawn(1, 20 * 9000, waiting), null);
   for (let look = 1; look <= 39; look += 1) {
@@ -41,19 +41,19 @@ t.test('calls that have waited for long, and paid for others meanwhile, cost nob
 });
 
 t.test('a process that is idle may do a little all the time', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   for (let second = 1; second <= 100; second += 1) t.equal(account.overdrawn(second * 1000, second * 90, []), null);
   t.equal(account.overdrawn(101_000, 10_500, []), null, 'and much for a moment');
   t.type(account.overdrawn(102_000, 12_000, []), 'string');
 });
 
 t.test('where the system tells nothing, nothing is held against the child', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   t.equal(account.overdrawn(1e9, 0, []), null);
 });
 
 t.test('a child makes isolates for versions and calls, and not without end', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   account.load(LIMITS);
   account.begin(LIMITS);
   for (let isolate = 0; isolate < 132; isolate += 1) account.made();
@@ -61,7 +61,7 @@ t.test('a child makes isolates for versions and calls, and not without end', asy
 });
 
 t.test('while a version is evaluated there is more, which is gone when it is loaded', async (t) => {
-  const account = new CpuAccount(0);
+  const account = new ChildCpuLimit(0);
   account.load(LIMITS);
   t.equal(account.overdrawn(100, 6000, []), null);
   account.load(LIMITS);
@@ -70,7 +70,7 @@ t.test('while a version is evaluated there is more, which is gone when it is loa
 });
 
 t.test('tells the processor time of a process, all its threads together', async (t) => {
-  const own = new ProcessorTime(() => process.pid);
+  const own = new ProcessCpuTimeReader(() => process.pid);
   t.teardown(() => own.close());
   const first = own.read();
   if (process.platform !== 'linux') return void t.equal(first, 0, 'this system does not tell');
@@ -82,9 +82,9 @@ t.test('tells the processor time of a process, all its threads together', async 
 });
 
 t.test('a process that is not there yet, or any more, took none', async (t) => {
-  const none = new ProcessorTime(() => undefined);
+  const none = new ProcessCpuTimeReader(() => undefined);
   t.equal(none.read(), 0);
-  const gone = new ProcessorTime(() => 2 ** 30);
+  const gone = new ProcessCpuTimeReader(() => 2 ** 30);
   t.equal(gone.read(), 0);
   none.close();
   gone.close();

@@ -1,7 +1,12 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
-import { diedOfGuest, diedOfMemory } from '../../../../sandbox/driver/child.ts';
-import { BytesInFlight, Meter, RunningCall, verdictOn } from '../../../../sandbox/driver/running-call.ts';
+import { diedInsideGuest, diedOfMemory } from '../../../../sandbox/driver/child.ts';
+import {
+  BytesInFlight,
+  CallMeter,
+  judgeCallOnChildDeath,
+  RunningCall,
+} from '../../../../sandbox/driver/running-call.ts';
 import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
@@ -109,7 +114,7 @@ t.test('the wall limit is told to the owner, and not after the end', async (t) =
 /** Threat: a child that does not count, or counts in its own favour. */
 t.test('meter', async (t) => {
   const meter = (limits: object = {}, shared = new BytesInFlight()) =>
-    new Meter({ ...DEFAULT_LIMITS, ...limits }, shared);
+    new CallMeter({ ...DEFAULT_LIMITS, ...limits }, shared);
 
   t.test('capability calls end at the limit', async (t) => {
     const counted = meter({ calls: 2 });
@@ -203,13 +208,13 @@ t.test('ending', async (t) => {
   });
 
   t.test('a SIGKILL from outside is nobody’s fault', async (t) => {
-    t.notOk(diedOfGuest(gone('SIGKILL')));
-    t.ok(diedOfGuest(gone('SIGSEGV')));
+    t.notOk(diedInsideGuest(gone('SIGKILL')));
+    t.ok(diedInsideGuest(gone('SIGSEGV')));
   });
 
   t.test('each cause has its verdict for the culprit', async (t) => {
-    const culprit = (cause: Parameters<typeof verdictOn>[0], memory = false) =>
-      verdictOn(cause, true, DEFAULT_LIMITS, memory);
+    const culprit = (cause: Parameters<typeof judgeCallOnChildDeath>[0], memory = false) =>
+      judgeCallOnChildDeath(cause, true, DEFAULT_LIMITS, memory);
     t.match(culprit('overdue'), { code: 'CPU_LIMIT', message: /500 ms.*limits\.slice_ms/, lost: false });
     t.match(culprit('memory'), { code: 'MEMORY_LIMIT', message: /512 MiB.*limits\.process_mb/, lost: false });
     t.match(culprit('died', true), { code: 'MEMORY_LIMIT', message: /128 MiB.*limits\.memory_mb/, lost: false });
@@ -220,7 +225,7 @@ t.test('ending', async (t) => {
 
   t.test('the other calls may be run again, whatever the cause', async (t) => {
     for (const cause of ['overdue', 'memory', 'died', 'protocol', 'closed', 'start'] as const) {
-      t.match(verdictOn(cause, false, DEFAULT_LIMITS, true), { code: 'SANDBOX_LOST', lost: true }, cause);
+      t.match(judgeCallOnChildDeath(cause, false, DEFAULT_LIMITS, true), { code: 'SANDBOX_LOST', lost: true }, cause);
     }
   });
 });

@@ -1,9 +1,9 @@
 /** Threat: memory or time that is used up while nobody looks. */
 import t from 'tap';
-import { ResidentMemory, Watchdog } from '../../../../sandbox/driver/watchdog.ts';
+import { ChildSampler, ResidentMemoryReader } from '../../../../sandbox/driver/watchdog.ts';
 
 t.test('the memory of a process is read again and again', async (t) => {
-  const memory = new ResidentMemory(() => process.pid);
+  const memory = new ResidentMemoryReader(() => process.pid);
   const before = memory.read();
   t.ok(before > 10e6 && before < 4e9, `${before} bytes`);
   const more = Buffer.alloc(64e6, 1);
@@ -14,14 +14,14 @@ t.test('the memory of a process is read again and again', async (t) => {
 });
 
 t.test('a process that is unknown or gone has no memory', async (t) => {
-  t.equal(new ResidentMemory(() => undefined).read(), 0);
-  t.equal(new ResidentMemory(() => 2 ** 30).read(), 0);
+  t.equal(new ResidentMemoryReader(() => undefined).read(), 0);
+  t.equal(new ResidentMemoryReader(() => 2 ** 30).read(), 0);
 });
 
 t.test('a busy child is looked at often, until its watchdog is stopped', async (t) => {
   const looks: number[] = [];
   const enough = Promise.withResolvers<void>();
-  const watchdog = new Watchdog(
+  const watchdog = new ChildSampler(
     {
       look: (now, rssBytes) => {
         looks.push(now);
@@ -33,7 +33,7 @@ t.test('a busy child is looked at often, until its watchdog is stopped', async (
       },
       isBusy: () => true,
     },
-    new ResidentMemory(() => process.pid),
+    new ResidentMemoryReader(() => process.pid),
   );
   watchdog.wake();
   watchdog.wake();

@@ -1,6 +1,6 @@
 import vm, { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { boot, loadFailureText, withoutHandler } from '../../../../sandbox/guest/boot.ts';
+import { boot, loadFailureText, missingHandlerText } from '../../../../sandbox/guest/boot.ts';
 import { fixArrayBuffer, removeGlobals, tolerateFrozenTargets } from '../../../../sandbox/guest/intrinsics/removed.ts';
 import { GuestHost, replyText } from '../../../support/guest-host.ts';
 
@@ -69,14 +69,14 @@ t.test('what a module threw is told as of a handler, with its stack beside it', 
 });
 
 t.test('a module without a handler is told from one with it', (t) => {
-  t.equal(withoutHandler({ handler: () => 1 }), '');
+  t.equal(missingHandlerText({ handler: () => 1 }), '');
   for (const [exported, told] of [
     [{}, 'it exports nothing'],
     [{ handler: 1 }, 'its handler is of type number'],
     [{ default: () => 1 }, 'it exports default'],
   ] as const) {
     const message = `Plugin must export a handler function; ${told}`;
-    t.strictSame(JSON.parse(withoutHandler(exported)), {
+    t.strictSame(JSON.parse(missingHandlerText(exported)), {
       outcome: {
         kind: 'threw',
         message,

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { CallEnd } from '../../../../sandbox/guest/call-end.ts';
-import { CapabilityCalls, toError } from '../../../../sandbox/guest/capability-calls.ts';
-import { EnvironmentReads } from '../../../../sandbox/guest/environment-reads.ts';
+import { CapabilityCalls, capabilityErrorOf } from '../../../../sandbox/guest/capability-calls.ts';
+import { MissingEnvironmentNames } from '../../../../sandbox/guest/environment-reads.ts';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
 import { createContext, invokeHandler } from '../../../../sandbox/guest/invoke.ts';
-import type { Outcome } from '../../../../sandbox/protocol.ts';
+import type { CallOutcome } from '../../../../sandbox/protocol.ts';
 import { GuestHost, replyText } from '../../../support/guest-host.ts';
 
 t.test('call end', async (t) => {
@@ -148,7 +148,7 @@ t.test('capability calls', async (t) => {
     const error = await refused.catch((reason: unknown) => reason);
     t.ok(error instanceof Error);
     t.match(error, { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } });
-    t.strictSame(Object.keys(toError({ message: 'm' })), [], 'only what the reply has');
+    t.strictSame(Object.keys(capabilityErrorOf({ message: 'm' })), [], 'only what the reply has');
     const translated = call('kv.del', () => ({ key: 'a' }), { refuse: () => new RangeError('other') });
     calls.settle(replyText(2, { ok: false, error: { message: 'no' } }));
     await t.rejects(translated, new RangeError('other'));
@@ -255,7 +255,7 @@ t.test('capability calls', async (t) => {
 t.test('invoke', async (t) => {
   const given = { params: { a: 1 }, headers: {}, route: '', method: 'POST', query: {}, caller: { keyId: 'k' } };
 
-  async function outcomeOf(moduleExports: unknown): Promise<Outcome | undefined> {
+  async function outcomeOf(moduleExports: unknown): Promise<CallOutcome | undefined> {
     const host = new GuestHost();
     const link = new HostLink(host.call);
     const end = new CallEnd(link);
@@ -358,14 +358,14 @@ t.test('is an ordinary object of own fields in the order that plugins know', (t)
 });
 
 t.test('environment reads', async (t) => {
-  function told(reads: EnvironmentReads): string[] {
+  function told(reads: MissingEnvironmentNames): string[] {
     const names: string[] = [];
     reads.report((name) => names.push(name));
     return names;
   }
 
   t.test('an environment is an object like any other, and what it lacks is noted', (t) => {
-    const reads = new EnvironmentReads();
+    const reads = new MissingEnvironmentNames();
     const env = reads.watch({ GRANTED: 'yes' });
     t.equal(env['GRANTED'], 'yes');
     t.strictSame({ ...env }, { GRANTED: 'yes' });
@@ -383,7 +383,7 @@ t.test('environment reads', async (t) => {
   });
 
   t.test('the hint is of what the message names, else of the few that the call has read', (t) => {
-    const reads = new EnvironmentReads();
+    const reads = new MissingEnvironmentNames();
     const env = reads.watch({});
     const read = (...names: string[]) => {
       for (const name of names) t.equal(env[name], undefined);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
-import type { Outcome } from '../../../../sandbox/protocol.ts';
+import type { CallOutcome } from '../../../../sandbox/protocol.ts';
 import { GuestHost } from '../../../support/guest-host.ts';
 
 t.test('speaks the texts of the protocol', (t) => {
@@ -28,7 +28,7 @@ t.test('speaks the texts of the protocol', (t) => {
 });
 
 t.test('writes every kind of outcome', (t) => {
-  const outcomes: Outcome[] = [
+  const outcomes: CallOutcome[] = [
     { kind: 'returned', json: '{"a":"b"}' },
     { kind: 'threw', message: 'm"', code: 'C', status: 422, details: '{"a":1}' },
     { kind: 'ended', code: 'CALL_LIMIT', message: 'too many' },

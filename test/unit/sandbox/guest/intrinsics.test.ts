@@ -5,8 +5,8 @@ import { FrozenIntrinsics, freezeSegments } from '../../../../sandbox/guest/intr
 import {
   collectIntrinsics,
   intrinsicsBehind,
-  keysOf,
   type NamedIntrinsics,
+  propertyNames,
 } from '../../../../sandbox/guest/intrinsics/intrinsics.ts';
 import * as primordials from '../../../../sandbox/guest/intrinsics/primordials.ts';
 import { defineLazily } from '../../../../sandbox/guest/lazy-property.ts';
@@ -30,7 +30,7 @@ t.test('what was captured does not follow later changes', (t) => {
 });
 
 t.test('quotes text and knows raw JSON', (t) => {
-  t.equal(primordials.quote('a"\n\ud800'), '"a\\"\\n\\ud800"');
+  t.equal(primordials.quoteJson('a"\n\ud800'), '"a\\"\\n\\ud800"');
   t.equal(primordials.isRawJson({}), false);
   t.equal(primordials.isRawJson((JSON as unknown as { rawJSON(text: string): object }).rawJSON('1')), true);
   t.end();
@@ -48,7 +48,7 @@ t.test('the methods take their receiver first', async (t) => {
 
 t.test('what is assigned on inheriting objects becomes their own', (t) => {
   const prototype = { toString: () => 'old', other: 1 };
-  new Freezer().freeze([{ object: prototype, assigned: keysOf('toString', 'absent'), open: null }]);
+  new Freezer().freeze([{ object: prototype, assigned: propertyNames('toString', 'absent'), open: null }]);
   t.ok(Object.isFrozen(prototype));
   const heir = Object.create(prototype) as { toString: () => string; other: number };
   t.equal(heir.toString(), 'old');
@@ -81,7 +81,7 @@ t.test('open properties stay as they are', (t) => {
     },
   };
   Object.defineProperty(constructor, 'stays', { value: 1 });
-  new Freezer().freeze([{ object: constructor, assigned: null, open: keysOf('stackTraceLimit') }]);
+  new Freezer().freeze([{ object: constructor, assigned: null, open: propertyNames('stackTraceLimit') }]);
   constructor.stackTraceLimit = 5;
   t.equal(constructor.stackTraceLimit, 5);
   t.throws(() => {
@@ -112,7 +112,7 @@ t.test('methods are frozen with the object that they are on, and so is what stan
     set written(_: number) {},
   });
   const whole = make();
-  new Freezer().freeze([{ object: whole, assigned: keysOf('toString'), open: null }]);
+  new Freezer().freeze([{ object: whole, assigned: propertyNames('toString'), open: null }]);
   t.equal(functionsOf(whole).length, 5, 'with a getter and a setter for toString');
   const constructor = Object.assign(() => 1, { prototype: () => 2 });
   new Freezer().freeze([{ object: { constructor, prototype: constructor.prototype }, assigned: null, open: null }]);
@@ -130,8 +130,8 @@ t.test('two objects of one key keep their own values, and neither takes another'
   const base = { name: 'base' };
   const derived = Object.assign(Object.create(base) as { name: string }, { name: 'derived' });
   const freezer = new Freezer();
-  freezer.freeze([{ object: base, assigned: keysOf('name'), open: null }]);
-  freezer.freeze([{ object: derived, assigned: keysOf('name'), open: null }]);
+  freezer.freeze([{ object: base, assigned: propertyNames('name'), open: null }]);
+  freezer.freeze([{ object: derived, assigned: propertyNames('name'), open: null }]);
   t.strictSame([base.name, derived.name], ['base', 'derived']);
   for (const shared of [base, derived]) {
     t.throws(() => {

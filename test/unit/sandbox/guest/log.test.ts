@@ -1,7 +1,7 @@
 import { format } from 'node:util';
 import t from 'tap';
 import { z } from 'zod';
-import { createConsole, filledIn } from '../../../../sandbox/guest/globals/console.ts';
+import { createConsole, fillConsolePlaceholders } from '../../../../sandbox/guest/globals/console.ts';
 import { HostLink } from '../../../../sandbox/guest/host-link.ts';
 import { formatValue, logLine, uncaughtLine } from '../../../../sandbox/guest/log-line.ts';
 import { GuestHost } from '../../../support/guest-host.ts';
@@ -146,7 +146,7 @@ t.test('an error whose class sets the message late keeps it', (t) => {
 });
 
 t.test('format text', async (t) => {
-  const line = (...values: unknown[]) => filledIn(values).join(' ');
+  const line = (...values: unknown[]) => fillConsolePlaceholders(values).join(' ');
 
   t.test('places are filled in as Node fills them in', (t) => {
     for (const values of [

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Freezer } from '../../../../sandbox/guest/intrinsics/freeze.ts';
 import { GlobalNames, note } from '../../../../sandbox/guest/reuse/global-names.ts';
 import { ReachableObjects } from '../../../../sandbox/guest/reuse/reachable-objects.ts';
-import { Fingerprint, ReusedGlobals } from '../../../../sandbox/guest/reuse/reused-globals.ts';
+import { PropertyFingerprint, ReusedGlobals } from '../../../../sandbox/guest/reuse/reused-globals.ts';
 
 t.test('global names', async (t) => {
   function open(target: Record<string, unknown> = Object.create({ inherited: 1 })) {
@@ -294,15 +294,15 @@ t.test('fingerprint', async (t) => {
 
   t.test('an object is as it was, also after something was changed and put back', (t) => {
     const object = patterns();
-    const fingerprint = new Fingerprint(object);
+    const fingerprint = new PropertyFingerprint(object);
     t.ok(fingerprint.matches());
     const { exec } = object;
     object.exec = () => 2;
     t.notOk(fingerprint.matches());
     object.exec = exec;
     t.ok(fingerprint.matches());
-    t.ok(new Fingerprint({}).matches());
-    t.ok(new Fingerprint(Object.freeze({ a: 1 })).matches(), 'one that was frozen before');
+    t.ok(new PropertyFingerprint({}).matches());
+    t.ok(new PropertyFingerprint(Object.freeze({ a: 1 })).matches(), 'one that was frozen before');
     t.end();
   });
 
@@ -330,7 +330,7 @@ t.test('fingerprint', async (t) => {
     };
     for (const [what, change] of Object.entries(changes)) {
       const object = patterns();
-      const fingerprint = new Fingerprint(object);
+      const fingerprint = new PropertyFingerprint(object);
       change(object);
       t.notOk(fingerprint.matches(), what);
     }

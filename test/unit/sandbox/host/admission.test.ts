@@ -1,6 +1,6 @@
 /** Threat: a plugin with more calls than it can run, or with calls that never end, makes other plugins wait. */
 import t from 'tap';
-import { Admission, type Applicant, type Seat } from '../../../../sandbox/host/admission.ts';
+import { CallQueues, type ChildSeat, type QueuedCall } from '../../../../sandbox/host/admission.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
 import { DEFAULT_LIMITS, type HostMessage, type PluginVersion } from '../../../../sandbox/protocol.ts';
 import { createLog } from '../../../../src/observability/log.ts';
@@ -29,7 +29,7 @@ function setUp(maxProcesses = 4) {
       gone: () => undefined,
     },
   );
-  const admission: Admission = new Admission(children, clock);
+  const admission: CallQueues = new CallQueues(children, clock);
   const answerAll = () => {
     for (let message = posted.shift(); message !== undefined; message = posted.shift()) {
       const { child } = message;
@@ -45,7 +45,7 @@ function setUp(maxProcesses = 4) {
   return { time, children, admission, answerAll };
 }
 
-const applicant = (pluginId: string, limits: object = {}, more: Partial<Applicant> = {}): Applicant => {
+const applicant = (pluginId: string, limits: object = {}, more: Partial<QueuedCall> = {}): QueuedCall => {
   const version: PluginVersion = {
     pluginId,
     version: 'v1',
@@ -58,9 +58,9 @@ const applicant = (pluginId: string, limits: object = {}, more: Partial<Applican
   return { pluginId, version: () => version, waitUntil: 1000, signal: new AbortController().signal, ...more };
 };
 
-const seatOf = (place: unknown): Seat => {
+const seatOf = (place: unknown): ChildSeat => {
   if (typeof place !== 'object' || place === null || !('child' in place)) throw new Error(`no seat: ${String(place)}`);
-  return place as Seat;
+  return place as ChildSeat;
 };
 
 t.test('the first call waits for a child, the next has its place at once', async (t) => {

@@ -1,12 +1,12 @@
 /** Threat: a plugin's capability calls occupy the main loop. */
 import t from 'tap';
-import { FairStart } from '../../../../sandbox/host/fair-start.ts';
+import { FairTaskStarter } from '../../../../sandbox/host/fair-start.ts';
 
 /** Waits for one turn of the loop. */
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 t.test('few tasks begin at once', async (t) => {
-  const fairStart = new FairStart({ elapsed: () => 0 });
+  const fairStart = new FairTaskStarter({ elapsed: () => 0 });
   const begun: number[] = [];
   for (let task = 0; task < 100; task++) fairStart.push(1, () => begun.push(task));
   t.equal(begun.length, 100);
@@ -14,7 +14,7 @@ t.test('few tasks begin at once', async (t) => {
 
 t.test('a flood is spread over many turns, in which others have their share', async (t) => {
   let now = 0;
-  const fairStart = new FairStart({ elapsed: () => now });
+  const fairStart = new FairTaskStarter({ elapsed: () => now });
   const begun: string[] = [];
   const task = (name: string) => () => {
     // Work that a task does in its microtasks counts too.
@@ -40,7 +40,7 @@ t.test('a flood is spread over many turns, in which others have their share', as
 
 t.test('no turn is longer than its time and one task, and owners alternate', async (t) => {
   let now = 0;
-  const fairStart = new FairStart({ elapsed: () => now });
+  const fairStart = new FairTaskStarter({ elapsed: () => now });
   const begun: number[] = [];
   fairStart.push(9, () => {
     now += 100;

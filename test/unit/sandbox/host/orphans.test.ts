@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { createOrphans, killProcess, systemStartTime } from '../../../../sandbox/host/orphans.ts';
+import { createOrphanProcesses, killProcess, systemStartTime } from '../../../../sandbox/host/orphans.ts';
 
 const sleeper = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
 
@@ -16,9 +16,9 @@ t.test('what an earlier server noted and left running is killed by the next', as
   const child = sleeper();
   const pid = child.pid ?? 0;
   t.teardown(() => child.kill('SIGKILL'));
-  await createOrphans(dataDir, systemStartTime, killProcess).note([pid, 2 ** 30]);
+  await createOrphanProcesses(dataDir, systemStartTime, killProcess).note([pid, 2 ** 30]);
   const ended = once(child, 'exit');
-  const next = createOrphans(dataDir, systemStartTime, killProcess);
+  const next = createOrphanProcesses(dataDir, systemStartTime, killProcess);
   t.same(await next.sweep(), [pid]);
   t.same(await ended, [null, 'SIGKILL']);
   t.same(await next.sweep(), [], 'once');
@@ -27,7 +27,7 @@ t.test('what an earlier server noted and left running is killed by the next', as
 t.test('a process that started at another time, or was forgotten, is left alone', async (t) => {
   const dataDir = t.testdir();
   const killed: number[] = [];
-  const orphans = createOrphans(dataDir, systemStartTime, (pid) => killed.push(pid));
+  const orphans = createOrphanProcesses(dataDir, systemStartTime, (pid) => killed.push(pid));
   await orphans.note([process.pid]);
   t.ok(existsSync(join(dataDir, 'children', String(process.pid))));
   orphans.forget([process.pid, 4711]);
@@ -42,7 +42,7 @@ t.test('a process that started at another time, or was forgotten, is left alone'
 });
 
 t.test('without a folder there is nothing to sweep', async (t) => {
-  t.same(await createOrphans('/nowhere/at/all', systemStartTime, killProcess).sweep(), []);
+  t.same(await createOrphanProcesses('/nowhere/at/all', systemStartTime, killProcess).sweep(), []);
   t.equal(await systemStartTime(2 ** 30), undefined);
   t.ok(await systemStartTime(process.pid));
   t.doesNotThrow(() => killProcess(2 ** 30));

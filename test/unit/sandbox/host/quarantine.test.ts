@@ -3,7 +3,7 @@
  * can cause that keeps the plugin from everyone else. Both must stay bounded.
  */
 import t from 'tap';
-import { fingerprintOf, Quarantine } from '../../../../sandbox/host/quarantine.ts';
+import { Quarantine, requestFingerprint } from '../../../../sandbox/host/quarantine.ts';
 
 const rules = {
   kills: 3,
@@ -234,10 +234,10 @@ t.test('requests are told apart by caller, method, route, query and parameters, 
     keyId: 'k',
     requestId: 'r',
   } as const;
-  const fingerprint = fingerprintOf({ ...request, params: { a: [1] } });
+  const fingerprint = requestFingerprint({ ...request, params: { a: [1] } });
   const again = { ...request, params: { a: [1] }, headers: { x: ['2'] }, requestId: 'other' };
-  t.equal(fingerprintOf(again), fingerprint, 'headers and the id differ each time');
+  t.equal(requestFingerprint(again), fingerprint, 'headers and the id differ each time');
   for (const more of [{ keyId: 'l' }, { route: '/b' }, { method: 'GET' }, { query: { q: ['1'] } }, { params: {} }]) {
-    t.not(fingerprintOf({ ...request, params: { a: [1] }, ...more }), fingerprint, JSON.stringify(more));
+    t.not(requestFingerprint({ ...request, params: { a: [1] }, ...more }), fingerprint, JSON.stringify(more));
   }
 });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
-  type Closed,
-  hasRoom,
+  hasRoomForCall,
   isIdle,
   newSandboxProcess,
+  type ProcessClosedMessage,
   SandboxProcesses,
 } from '../../../../sandbox/host/sandbox-processes.ts';
 import {
@@ -57,7 +57,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   const ready = (child: number) => children.handle({ type: 'ready', child });
   const loaded = (child: number, name = 'v1', failure: LoadFailure | null = null) =>
     children.handle({ type: 'loaded', child, message: { version: name, isolate_bytes: 1000, failure } });
-  const closed = (child: number, cause: Closed['cause'] = 'closed') =>
+  const closed = (child: number, cause: ProcessClosedMessage['cause'] = 'closed') =>
     children.handle({ type: 'closed', child, cause, detail: 'd', culprit: 0, stderr: 's' });
   return { children, taken, gone, died, time, state, ready, loaded, closed };
 }
@@ -436,32 +436,40 @@ t.test('sandbox process', async (t) => {
   });
 
   t.test('a child that is not loaded with the version, or gives way, has no room', async (t) => {
-    t.equal(hasRoom(newSandboxProcess(1, 7, 0), version), false);
-    t.equal(hasRoom({ ...owned(), version: 'v0' }, version), false);
-    t.equal(hasRoom({ ...owned(), draining: true }, version), false);
-    t.equal(hasRoom(owned(), version), true);
+    t.equal(hasRoomForCall(newSandboxProcess(1, 7, 0), version), false);
+    t.equal(hasRoomForCall({ ...owned(), version: 'v0' }, version), false);
+    t.equal(hasRoomForCall({ ...owned(), draining: true }, version), false);
+    t.equal(hasRoomForCall(owned(), version), true);
   });
 
   t.test('measured memory and the isolate to come must stay below process_mb', async (t) => {
     const child = { ...owned(), running: 3, isolates: 3, rssBytes: 170 * MIB };
-    t.equal(hasRoom(child, version), true, 'one more fits');
-    t.equal(hasRoom({ ...child, running: 4 }, version), false, 'two more do not');
+    t.equal(hasRoomForCall(child, version), true, 'one more fits');
+    t.equal(hasRoomForCall({ ...child, running: 4 }, version), false, 'two more do not');
     t.equal(
-      hasRoom({ ...child, rssBytes: 174 * MIB }, version),
+      hasRoomForCall({ ...child, rssBytes: 174 * MIB }, version),
       false,
       'nor one that would leave those that run no room to grow',
     );
-    t.equal(hasRoom({ ...child, isolates: 5, rssBytes: 199 * MIB }, version), true, 'a waiting isolate costs nothing');
-    t.equal(hasRoom({ ...child, running: 0, rssBytes: 500 * MIB }, version), true, 'the first call always may run');
+    t.equal(
+      hasRoomForCall({ ...child, isolates: 5, rssBytes: 199 * MIB }, version),
+      true,
+      'a waiting isolate costs nothing',
+    );
+    t.equal(
+      hasRoomForCall({ ...child, running: 0, rssBytes: 500 * MIB }, version),
+      true,
+      'the first call always may run',
+    );
   });
 
   t.test(
     'where many isolates are, what each takes by measure counts, if it is less than a new one was said to take',
     async (t) => {
       const child = { ...owned(), running: 60, isolates: 50, rssBytes: 125 * MIB };
-      t.equal(hasRoom(child, version), true, 'eleven more of 2.5 MiB fit');
-      t.equal(hasRoom({ ...child, running: 70 }, version), false);
-      t.equal(hasRoom({ ...child, isolates: 1, running: 6 }, version), false, 'one isolate says nothing');
+      t.equal(hasRoomForCall(child, version), true, 'eleven more of 2.5 MiB fit');
+      t.equal(hasRoomForCall({ ...child, running: 70 }, version), false);
+      t.equal(hasRoomForCall({ ...child, isolates: 1, running: 6 }, version), false, 'one isolate says nothing');
     },
   );
 

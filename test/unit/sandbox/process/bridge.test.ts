@@ -1,8 +1,8 @@
 /** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
 import t from 'tap';
 import type { HostOp } from '../../../../sandbox/guest/host-function.ts';
-import { answerUrlQuestion, Bridge, outsideCalls } from '../../../../sandbox/process/bridge.ts';
-import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
+import { answerUrlQuestion, HostCallBridge, hostFunctionOutsideCalls } from '../../../../sandbox/process/bridge.ts';
+import { CryptoJobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 
@@ -26,7 +26,7 @@ function bridged(limits: Partial<Limits> = {}) {
       wake();
     },
   };
-  const bridge = new Bridge(call, channel, new JobQueue());
+  const bridge = new HostCallBridge(call, channel, new CryptoJobQueue());
   const firing = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
@@ -136,7 +136,7 @@ t.test('randomness comes in the amount that was asked for, and no more than allo
 });
 
 t.test('outside of a call there are no capabilities and no timers', async (t) => {
-  const outside = outsideCalls();
+  const outside = hostFunctionOutsideCalls();
   t.match(outside('request', REQUEST), /while a call runs/);
   t.match(outside('timer', '1 1'), /while a call runs/);
   for (const op of ['log', 'done', 'clear'] as const) t.equal(outside(op, '{}'), '');

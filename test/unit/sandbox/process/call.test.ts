@@ -1,9 +1,9 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
-import { Call } from '../../../../sandbox/process/call.ts';
-import { JobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
+import { IsolateCall } from '../../../../sandbox/process/call.ts';
+import { CryptoJobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
-import { Crowding, Pace } from '../../../../sandbox/process/stretch.ts';
+import { CpuCrowding, SlicePace } from '../../../../sandbox/process/stretch.ts';
 import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';
@@ -19,15 +19,15 @@ function started(body: string, limits: Partial<Limits> = {}) {
   );
 }
 
-function startedIn(isolate: GuestIsolate, limits: Limits, params: Json, crowding = new Crowding(0, 0)) {
+function startedIn(isolate: GuestIsolate, limits: Limits, params: Json, crowding = new CpuCrowding(0, 0)) {
   const channel = new RecordedChannel();
   const ends: boolean[] = [];
   const over = Promise.withResolvers<void>();
-  const call = new Call(7, limits, isolate, channel, {
-    pace: new Pace(),
+  const call = new IsolateCall(7, limits, isolate, channel, {
+    pace: new SlicePace(),
     crowding,
     isolates: 3,
-    jobs: new JobQueue(),
+    jobs: new CryptoJobQueue(),
     onOver: (clean) => {
       ends.push(clean);
       over.resolve();
@@ -129,7 +129,7 @@ t.test('on a crowded machine a stretch has as much more time', async (t) => {
     limits.push(limitMs);
     return enter(entry, argument, limitMs);
   };
-  const { done } = startedIn(isolate, version.limits, {}, new Crowding(1000, 490));
+  const { done } = startedIn(isolate, version.limits, {}, new CpuCrowding(1000, 490));
   t.same(limits, [60]);
   t.match(done(), [{ outcome: { code: 'CPU_LIMIT', message: /for 30 ms.*limits\.slice_ms/ } }]);
 });

@@ -5,12 +5,12 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
-import { payloadCaps } from '../../../../sandbox/driver/child-messages.ts';
+import { childPayloadLimits } from '../../../../sandbox/driver/child-messages.ts';
 import { probeLauncher } from '../../../../sandbox/driver/confinement.ts';
 import { openJournal } from '../../../../sandbox/driver/journal.ts';
 import { encodeFrame, FrameDecoder } from '../../../../sandbox/frames.ts';
 import { nativeAddon } from '../../../../sandbox/host/compiler/child-program.ts';
-import { Journal } from '../../../../sandbox/process/channel.ts';
+import { JournalWriter } from '../../../../sandbox/process/channel.ts';
 import { DOWN, JOURNAL_BYTES, UP } from '../../../../sandbox/protocol.ts';
 
 type Frame = [kind: number, call: number, text: string];
@@ -23,7 +23,7 @@ async function framesFrom(script: string, down: Frame[] = [], journalFd?: number
     stdio: ['ignore', 'ignore', 'inherit', 'pipe', journalFd ?? 'ignore'],
   });
   const frames: Frame[] = [];
-  const caps = payloadCaps({ result_bytes: 10_000_000 });
+  const caps = childPayloadLimits({ result_bytes: 10_000_000 });
   const decoder = new FrameDecoder(caps, (...frame) => frames.push(frame));
   const pipe = child.stdio[3] as Socket;
   pipe.on('data', (chunk: Buffer) => decoder.push(chunk));
@@ -55,7 +55,7 @@ t.test('what was noted and not sent is known even if nothing runs afterwards', a
   ];
   t.same(await framesFrom(endsAfter(0.9), [[DOWN.INVOKE, 1, '']], journal.fd), []);
   const noted: Frame[] = [];
-  const decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (...frame) => noted.push(frame));
+  const decoder = new FrameDecoder(childPayloadLimits({ result_bytes: 0 }), (...frame) => noted.push(frame));
   journal.read((bytes) => decoder.push(bytes));
   t.same(noted, frames);
   const sent = await framesFrom(endsAfter(1), [[DOWN.INVOKE, 1, '']], journal.fd);
@@ -87,14 +87,14 @@ t.test('answers leave after each batch, and the end of the channel is told', asy
 });
 
 t.test('what does not fit is not noted, and touches no file', async (t) => {
-  const journal = new Journal(-1);
+  const journal = new JournalWriter(-1);
   t.equal(journal.note(0, Buffer.alloc(JOURNAL_BYTES), JOURNAL_BYTES), false);
 });
 
 t.test('a file that fails once is given up, and nobody hears of it', async (t) => {
   const file = path.join(t.testdir({ journal: '' }), 'journal');
   const readOnly = openSync(file, 'r');
-  const journal = new Journal(readOnly);
+  const journal = new JournalWriter(readOnly);
   t.equal(journal.note(0, Buffer.from('first'), 5), false);
   closeSync(readOnly);
   const writable = openSync(file, 'r+');

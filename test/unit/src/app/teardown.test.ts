@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { Deadline, Teardown } from '../../../../src/app/teardown.ts';
+import { ShutdownDeadline, Teardown } from '../../../../src/app/teardown.ts';
 
 t.test('what was opened last is closed first, once', async (t) => {
   const closed: string[] = [];
@@ -31,12 +31,12 @@ t.test('what fails or hangs keeps nothing else open, and is named', async (t) =>
 });
 
 t.test('it does not come by itself', (t) => {
-  t.notOk(new Deadline().signal.aborted);
+  t.notOk(new ShutdownDeadline().signal.aborted);
   t.end();
 });
 
 t.test('it comes at the soonest of the moments that were set, and once', async (t) => {
-  const cutOff = new Deadline();
+  const cutOff = new ShutdownDeadline();
   let came = 0;
   cutOff.signal.addEventListener('abort', () => {
     came += 1;

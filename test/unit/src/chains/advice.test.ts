@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { type Advice, figureOrNothing, parseOrNull } from '../../../../src/chains/advice.ts';
-import { onlyOn, quantity } from '../../../../src/chains/evm/provider.ts';
+import { askOptionalFigure, type OptionalFigure, parseOrNull } from '../../../../src/chains/advice.ts';
+import { onlyOnChain, parseQuantity } from '../../../../src/chains/evm/provider.ts';
 import { openRpc } from '../../../support/evm.ts';
 import { answersByMethod, type DoubleAnswer, startRpcDouble } from '../../../support/rpc-double.ts';
 
-const TIP: Advice<bigint> = { method: 'eth_tip', params: [], parse: quantity, cost: 'Tips are a guess' };
+const TIP: OptionalFigure<bigint> = { method: 'eth_tip', params: [], parse: parseQuantity, cost: 'Tips are a guess' };
 
 /** Endpoints that all serve chain 1, and that answer the question for a tip in turn with the given answers. */
 async function open(t: Test, ...answers: readonly DoubleAnswer[]) {
@@ -16,7 +16,7 @@ async function open(t: Test, ...answers: readonly DoubleAnswer[]) {
     { timeoutMs: 4_000, tries: 1 },
   );
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  const asked = (others: boolean) => rpc.onOne((read) => figureOrNothing(read, TIP, others ? rpc : undefined));
+  const asked = (others: boolean) => rpc.onOne((read) => askOptionalFigure(read, TIP, others ? rpc : undefined));
   return { rpc, doubles, asked };
 }
 
@@ -44,21 +44,21 @@ t.test('another endpoint is asked for it, unless it serves another chain', async
   const { rpc, doubles, asked } = await open(t, { status: 403 }, { result: '0x9' });
   for (let time = 0; time < 5; time += 1) t.equal(await asked(true), 9n);
   doubles[1]?.answer(answersByMethod({ eth_chainId: '0x2', eth_tip: '0x9' }));
-  const own = onlyOn(1n, rpc);
-  t.equal(await own.onOne((read) => figureOrNothing(read, TIP, own)), undefined);
+  const own = onlyOnChain(1n, rpc);
+  t.equal(await own.onOne((read) => askOptionalFigure(read, TIP, own)), undefined);
 });
 
 t.test('once an endpoint has answered, the question shares a request with others', async (t) => {
   const { doubles, rpc } = await open(t, { result: '0x7' });
   const together = () =>
-    rpc.onOne((read) => Promise.all([figureOrNothing(read, TIP), read('eth_chainId', [], quantity)]));
+    rpc.onOne((read) => Promise.all([askOptionalFigure(read, TIP), read('eth_chainId', [], parseQuantity)]));
   const sizes = () => doubles[0]?.requests.slice(-2).map((calls) => calls.length);
   await together();
   t.strictSame(sizes(), [1, 1], 'alone at first: it could take others with it');
   await together();
   t.equal(doubles[0]?.requests.at(-1)?.length, 2);
   doubles[0]?.answer(answersByMethod({ eth_chainId: '0x1' }, () => ({ status: 403 })));
-  await rpc.onOne((read) => figureOrNothing(read, TIP));
+  await rpc.onOne((read) => askOptionalFigure(read, TIP));
   doubles[0]?.answer(answersByMethod({ eth_chainId: '0x1', eth_tip: '0x7' }));
   await together();
   t.strictSame(sizes(), [1, 1], 'and again after a failure');
@@ -74,7 +74,7 @@ t.test('a fault of our own is no missing advice', async (t) => {
   const { rpc } = await open(t, { result: '0x1' });
   const broken = new RangeError('ours');
   const failing = rpc.onOne(async () =>
-    figureOrNothing(() => {
+    askOptionalFigure(() => {
       throw broken;
     }, TIP),
   );
@@ -82,6 +82,6 @@ t.test('a fault of our own is no missing advice', async (t) => {
 });
 
 t.test('what is only shown is dropped when it cannot be read', async (t) => {
-  t.equal(parseOrNull('0x7', quantity), 7n);
-  for (const odd of ['0x', '', null, undefined, 1, []]) t.equal(parseOrNull(odd, quantity), null);
+  t.equal(parseOrNull('0x7', parseQuantity), 7n);
+  for (const odd of ['0x', '', null, undefined, 1, []]) t.equal(parseOrNull(odd, parseQuantity), null);
 });

@@ -5,12 +5,12 @@ import t from 'tap';
 import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
 import { type OfferMethod, offerBytes } from '../../../../src/chains/offering.ts';
 import type { Json } from '../../../../src/domain/json/json.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
 import {
-  type OfferAnswer,
-  type OfferOptions,
   type RpcClient,
   RpcError,
+  type RpcOfferOptions,
+  type RpcOfferOutcome,
 } from '../../../../src/egress/rpc/rpc-client.ts';
 
 const hashOf = (index: number) => `hash ${index}`;
@@ -33,7 +33,7 @@ const taking: OfferMethod = {
 };
 
 function attempt(index: number, acceptedAt: number | null = null): Attempt {
-  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, ...NEW_ATTEMPT, acceptedAt };
+  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, ...UNACCEPTED_ATTEMPT, acceptedAt };
   const version = { purpose: 'send', request: {}, fields: {}, anchor: { kind: 'none' } } as const;
   return { ...stored, ...version, raw: rawOf(index), hash: hashOf(index) };
 }
@@ -68,13 +68,13 @@ class FakeEndpoints implements Pick<RpcClient, 'endpointCount' | 'offerAll' | 'o
     this.endpointCount = endpoints.length;
   }
 
-  async offerAll(_method: string, params: readonly Json[], options?: OfferOptions): Promise<OfferAnswer[]> {
+  async offerAll(_method: string, params: readonly Json[], options?: RpcOfferOptions): Promise<RpcOfferOutcome[]> {
     this.options.push(options);
     const [first = silent] = this.#endpoints;
     return params.map((one) => this.#ask(first, 0, one, this.offered));
   }
 
-  async offerEach(_method: string, params: readonly Json[]): Promise<OfferAnswer[][]> {
+  async offerEach(_method: string, params: readonly Json[]): Promise<RpcOfferOutcome[][]> {
     return this.#endpoints.map((endpoint, place) => params.map((one) => this.#ask(endpoint, place, one, this.each)));
   }
 
@@ -82,7 +82,7 @@ class FakeEndpoints implements Pick<RpcClient, 'endpointCount' | 'offerAll' | 'o
     this.preferred.push(place);
   }
 
-  #ask(endpoint: Answers, place: number, params: Json, log: string[]): OfferAnswer {
+  #ask(endpoint: Answers, place: number, params: Json, log: string[]): RpcOfferOutcome {
     const raw = String((params as string[])[0]);
     log.push(raw);
     const answer = endpoint(Number(raw.slice('raw '.length)));

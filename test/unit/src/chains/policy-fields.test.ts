@@ -1,18 +1,18 @@
 import t from 'tap';
 import { z } from 'zod';
 import {
-  cronSchedule,
-  feeMargin,
-  feePaymentStrategy,
+  cronScheduleSchema,
+  feeMarginSchema,
+  feePaymentStrategySchema,
   int32,
   int64,
   SWAP_NEEDS_USER_FEES,
-  shown,
-  slippage,
+  slippageSchema,
   tokenSwapView,
   uint64,
   wireAmount,
-  withoutUnset,
+  withoutNulls,
+  withoutUndefined,
 } from '../../../../src/chains/policy-fields.ts';
 
 const saidOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues[0]?.message;
@@ -30,24 +30,24 @@ t.test('integers have the bounds of their format and lose no digit', async (t) =
 });
 
 t.test('percentages, strategies and schedules speak as the reference does', async (t) => {
-  t.equal(feeMargin.parse(0.1), 0.1);
-  t.equal(saidOf(feeMargin, -0.1), 'Negative fee margin percentage values are not accepted');
-  t.ok(saidOf(feeMargin, 1e39), 'beyond a float of 32 bits');
-  t.ok(saidOf(feeMargin, '5'));
-  for (const fits of [0, 0.5, 100]) t.equal(slippage.parse(fits), fits);
-  for (const bad of [-1, 100.5]) t.equal(saidOf(slippage, bad), 'Slippage percentage must be between 0 and 100');
-  t.same(feePaymentStrategy.options, ['user', 'relayer']);
-  t.equal(cronSchedule.parse('0 0 * * * *'), '0 0 * * * *');
-  t.equal(saidOf(cronSchedule, ''), 'Empty cron schedule is not accepted');
-  t.equal(cronSchedule.safeParse('').error?.issues.length, 1);
-  t.equal(saidOf(cronSchedule, '0 0 * * *'), 'Invalid cron schedule format');
+  t.equal(feeMarginSchema.parse(0.1), 0.1);
+  t.equal(saidOf(feeMarginSchema, -0.1), 'Negative fee margin percentage values are not accepted');
+  t.ok(saidOf(feeMarginSchema, 1e39), 'beyond a float of 32 bits');
+  t.ok(saidOf(feeMarginSchema, '5'));
+  for (const fits of [0, 0.5, 100]) t.equal(slippageSchema.parse(fits), fits);
+  for (const bad of [-1, 100.5]) t.equal(saidOf(slippageSchema, bad), 'Slippage percentage must be between 0 and 100');
+  t.same(feePaymentStrategySchema.options, ['user', 'relayer']);
+  t.equal(cronScheduleSchema.parse('0 0 * * * *'), '0 0 * * * *');
+  t.equal(saidOf(cronScheduleSchema, ''), 'Empty cron schedule is not accepted');
+  t.equal(cronScheduleSchema.safeParse('').error?.issues.length, 1);
+  t.equal(saidOf(cronScheduleSchema, '0 0 * * *'), 'Invalid cron schedule format');
   t.equal(SWAP_NEEDS_USER_FEES, 'Swap config only supported for user fee payment strategy');
 });
 
 t.test('null means unset at any depth, and swap settings show what is unset as null', async (t) => {
   const policies = { a: null, b: undefined, c: 0, d: { e: null, f: false }, g: [{ h: null, i: '' }, 'x'] };
-  t.same(withoutUnset(policies), { c: 0, d: { f: false }, g: [{ i: '' }, 'x'] });
-  t.same(shown({ a: undefined, b: null, c: 0 }), { b: null, c: 0 });
+  t.same(withoutNulls(policies), { c: 0, d: { f: false }, g: [{ i: '' }, 'x'] });
+  t.same(withoutUndefined({ a: undefined, b: null, c: 0 }), { b: null, c: 0 });
   t.equal(wireAmount(null), undefined);
   t.equal(wireAmount('18446744073709551615'), 18_446_744_073_709_551_615n);
   t.same(tokenSwapView({ max_amount: 7, slippage_percentage: null }), {

@@ -2,26 +2,26 @@ import t from 'tap';
 import {
   answersInTime,
   confirmRefusal,
+  type EndpointOpinion,
   isCorroborated,
-  middleBy,
-  middleOf,
-  type Opinion,
-  proofOf,
+  medianBy,
+  medianOf,
+  proofByOpinions,
 } from '../../../../src/chains/quorum.ts';
-import type { ReadOne } from '../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../src/egress/rpc/rpc-client.ts';
 
 t.test('the middle of what is told, of two the one that the caller names', async (t) => {
-  t.equal(middleOf([9n, 1n, 5n], 'lower'), 5n);
-  t.equal(middleOf([9n, 1n, 5n], 'higher'), 5n);
-  t.equal(middleOf([9n, 1n], 'lower'), 1n);
-  t.equal(middleOf([9n, 1n], 'higher'), 9n);
-  t.equal(middleOf([7n], 'lower'), 7n);
-  t.equal(middleOf([7n], 'higher'), 7n);
-  t.equal(middleOf([], 'lower'), undefined);
-  t.equal(middleOf([], 'higher'), undefined);
-  t.equal(middleOf([2n ** 200n, 2n ** 200n + 1n, 1n], 'lower'), 2n ** 200n, 'exact beyond what a float holds');
+  t.equal(medianOf([9n, 1n, 5n], 'lower'), 5n);
+  t.equal(medianOf([9n, 1n, 5n], 'higher'), 5n);
+  t.equal(medianOf([9n, 1n], 'lower'), 1n);
+  t.equal(medianOf([9n, 1n], 'higher'), 9n);
+  t.equal(medianOf([7n], 'lower'), 7n);
+  t.equal(medianOf([7n], 'higher'), 7n);
+  t.equal(medianOf([], 'lower'), undefined);
+  t.equal(medianOf([], 'higher'), undefined);
+  t.equal(medianOf([2n ** 200n, 2n ** 200n + 1n, 1n], 'lower'), 2n ** 200n, 'exact beyond what a float holds');
   t.same(
-    middleBy([{ fee: 3n }, { fee: 1n }], 'lower', ({ fee }) => fee),
+    medianBy([{ fee: 3n }, { fee: 1n }], 'lower', ({ fee }) => fee),
     { fee: 1n },
   );
 });
@@ -43,7 +43,7 @@ t.test('what is enough ends the wait', async (t) => {
 });
 
 t.test('of what a block shows, who shows it outweighs who denies it, and silence weighs nothing', async (t) => {
-  const cases: [Opinion[], boolean][] = [
+  const cases: [EndpointOpinion[], boolean][] = [
     [[], true],
     [['none'], true],
     [['other', 'none'], false],
@@ -54,16 +54,16 @@ t.test('of what a block shows, who shows it outweighs who denies it, and silence
 });
 
 t.test('that something will never happen needs two that show it, and none that denies it', async (t) => {
-  const cases: [Opinion[], ReturnType<typeof proofOf>][] = [
+  const cases: [EndpointOpinion[], ReturnType<typeof proofByOpinions>][] = [
     [['same', 'none'], 'unproved'],
     [['same', 'none', 'same'], 'shown'],
     [['same', 'other', 'same'], 'denied'],
   ];
-  for (const [opinions, standing] of cases) t.equal(proofOf(opinions), standing, opinions.join());
+  for (const [opinions, standing] of cases) t.equal(proofByOpinions(opinions), standing, opinions.join());
 });
 
 t.test('a refusal needs a second one where there are several endpoints, and none that lets pass', async (t) => {
-  const NOBODY: ReadOne = () => Promise.reject(new Error('not asked'));
+  const NOBODY: ReadFromEndpoint = () => Promise.reject(new Error('not asked'));
   const ready = { kind: 'ready' };
   const no = { kind: 'refused', reason: 'no' };
   const poor = { kind: 'parked', reason: 'poor' };
@@ -94,7 +94,7 @@ t.test('a refusal needs a second one where there are several endpoints, and none
     };
     const rpc = {
       endpointCount: all.length,
-      onAll: <T>(use: (read: ReadOne) => Promise<T>) => all.map(() => use(NOBODY)),
+      onAll: <T>(use: (read: ReadFromEndpoint) => Promise<T>) => all.map(() => use(NOBODY)),
     };
     t.match(await confirmRefusal(first, rpc, decideOn), held, `case ${index}`);
   }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createChains, onlyReads, ownKind } from '../../../../src/chains/registry.ts';
+import { createChains, isReadOnlyRpcMethod, localRpcMethodKind } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { loadedModules } from '../../../support/loaded-modules.ts';
 
@@ -19,12 +19,12 @@ t.test('a chain that loads late has all of its parts, and no part that its famil
 });
 
 t.test('methods that a family answers itself are told by what they do', async (t) => {
-  t.equal(ownKind('feeEstimate'), 'answer');
-  t.equal(ownKind('prepareTransaction'), 'sign');
-  t.equal(ownKind('signAndSendTransaction'), 'send');
-  t.equal(ownKind('sendTransaction'), undefined);
-  t.ok(onlyReads('getSupportedTokens'));
-  t.notOk(onlyReads('signTransaction'));
+  t.equal(localRpcMethodKind('feeEstimate'), 'answer');
+  t.equal(localRpcMethodKind('prepareTransaction'), 'sign');
+  t.equal(localRpcMethodKind('signAndSendTransaction'), 'send');
+  t.equal(localRpcMethodKind('sendTransaction'), undefined);
+  t.ok(isReadOnlyRpcMethod('getSupportedTokens'));
+  t.notOk(isReadOnlyRpcMethod('signTransaction'));
 });
 
 t.test('only the code of the family that is used is loaded', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { z } from 'zod';
-import { readForm, readValidUntil } from '../../../../src/chains/request-form.ts';
+import { parseRequestForm, readValidUntil } from '../../../../src/chains/request-form.ts';
 
 const schema = z.object({
   text: z.string().max(3),
@@ -18,7 +18,7 @@ const schema = z.object({
 const GOOD = { text: 'a', count: 1, flag: true, list: [{ name: 'n' }], only: 'a', either: 1, own: 'o', date: 'x' };
 
 t.test('a body of the form is taken apart', async (t) => {
-  t.strictSame(readForm(schema, { ...GOOD, more: 1 }), GOOD);
+  t.strictSame(parseRequestForm(schema, { ...GOOD, more: 1 }), GOOD);
 });
 
 t.test('the first fault is named with its place, in the words of this service', async (t) => {
@@ -44,7 +44,7 @@ t.test('the first fault is named with its place, in the words of this service', 
     [{ ...GOOD, own: 1 }, 'invalid `own`: in its own words'],
     [{ ...GOOD, date: 'y' }, 'invalid `date`: expected text of the form /^x/'],
   ] as const) {
-    t.throws(() => readForm(schema, body), { code: 'INVALID_REQUEST', status: 400, message: said });
+    t.throws(() => parseRequestForm(schema, body), { code: 'INVALID_REQUEST', status: 400, message: said });
   }
 });
 

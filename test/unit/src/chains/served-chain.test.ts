@@ -1,6 +1,11 @@
 import t, { type Test } from 'tap';
-import { onlyServing, providerFailed, servedChain, withProvider } from '../../../../src/chains/served-chain.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../../../src/egress/rpc/rpc-client.ts';
+import {
+  findServedChain,
+  onlyEndpointsServing,
+  providerFailedError,
+  withProviderErrors,
+} from '../../../../src/chains/served-chain.ts';
+import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../support/rpc-double.ts';
 
@@ -24,7 +29,7 @@ function ask(said: readonly (string | number | Error | null)[], expected: string
   };
   const network = { type: 'solana', name: 'net', rpcUrls, settings: {} } as const;
   const onServed = (host: string, chain: string) => told.push([host, chain]);
-  const chain = servedChain(network, rpc, { method: 'm', served, what: 'genesis hash', expected, onServed });
+  const chain = findServedChain(network, rpc, { method: 'm', served, what: 'genesis hash', expected, onServed });
   return { chain, told };
 }
 
@@ -70,8 +75,8 @@ t.test('it is asked with the family’s own parameters', async (t) => {
   const rpcUrls = [{ url: 'http://n.test', weight: 1 }];
   const network = { type: 'stellar', name: 'net', rpcUrls, settings: {} } as const;
   const question = { method: 'm', served: String, what: 'passphrase', expected: null, onServed: () => {} };
-  await servedChain(network, rpc, question);
-  await servedChain(network, rpc, { ...question, params: null });
+  await findServedChain(network, rpc, question);
+  await findServedChain(network, rpc, { ...question, params: null });
   t.strictSame(asked, [
     ['m', []],
     ['m', null],
@@ -93,12 +98,12 @@ t.test('only serving', async (t) => {
     const all = openRpc(doubles.map(({ url }) => url));
     t.teardown(() => Promise.all([all.close(), ...doubles.map((double) => double.stop())]));
     const served = (answer: unknown) => String(answer);
-    const rpc = onlyServing(all, { method: 'chain', served, chain: OURS });
+    const rpc = onlyEndpointsServing(all, { method: 'chain', served, chain: OURS });
     const asked = (place: number) => doubles[place]?.calls.map(({ method }) => method).toSorted();
     return { rpc, asked };
   }
 
-  const place = (read: ReadOne) => read('place', [], Number);
+  const place = (read: ReadFromEndpoint) => read('place', [], Number);
 
   t.test('a figure of another chain is nobody’s', async (t) => {
     const { rpc, asked } = await open(t, 'another', OURS);
@@ -146,8 +151,8 @@ t.test('only serving', async (t) => {
     const all = openRpc([double.url]);
     t.teardown(() => Promise.all([all.close(), double.stop()]));
     const asked = { method: 'chain', served: String, chain: OURS };
-    await onlyServing(all, asked).onOne(place);
-    await onlyServing(all, { ...asked, params: [1] }).onOne(place);
+    await onlyEndpointsServing(all, asked).onOne(place);
+    await onlyEndpointsServing(all, { ...asked, params: [1] }).onOne(place);
     const questions = double.calls.filter(({ method }) => method === 'chain');
     t.strictSame(
       questions.map(({ params }) => params),
@@ -159,7 +164,7 @@ t.test('only serving', async (t) => {
 t.test('failures of the endpoints get the service’s form, others stay what they are', async (t) => {
   const fault = new RangeError('a fault of our own');
   await t.rejects(
-    withProvider('sepolia', async () => {
+    withProviderErrors('sepolia', async () => {
       throw new RpcError('timeout', 'https://rpc.example.com: no answer within 10000 ms');
     }),
     {
@@ -168,9 +173,9 @@ t.test('failures of the endpoints get the service’s form, others stay what the
     },
   );
   await t.rejects(
-    withProvider('sepolia', () => Promise.reject(fault)),
+    withProviderErrors('sepolia', () => Promise.reject(fault)),
     fault,
   );
-  t.equal(await withProvider('sepolia', async () => 7), 7);
-  t.match(providerFailed('sepolia', 'why'), { details: { network: 'sepolia', reason: 'why' } });
+  t.equal(await withProviderErrors('sepolia', async () => 7), 7);
+  t.match(providerFailedError('sepolia', 'why'), { details: { network: 'sepolia', reason: 'why' } });
 });

@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { answerUnsigned } from '../../../../src/cli/backup.ts';
+import { settleUnsignedTransactions } from '../../../../src/cli/backup.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { RollbackDetector } from '../../../../src/engine/rollback-detector.ts';
 import { createLog } from '../../../../src/observability/log.ts';
@@ -223,26 +223,28 @@ t.test('answer unsigned', async (t) => {
 
   t.test('without an answer nothing changes; with one the database begins a new epoch', async (t) => {
     const store = await storeWithOne(t);
-    await t.rejects(answerUnsigned(store, { answer: undefined, folder: 'f' }), { name: 'UnsignedTransactions' });
+    await t.rejects(settleUnsignedTransactions(store, { answer: undefined, folder: 'f' }), {
+      name: 'UnsignedTransactions',
+    });
     t.strictSame((await store.read.history()).epochs, ['first']);
-    const known = await answerUnsigned(store, { answer: 'send', folder: 'f' });
+    const known = await settleUnsignedTransactions(store, { answer: 'send', folder: 'f' });
     t.strictSame((await store.read.history()).epochs, ['first', known.epoch]);
     t.equal(await store.read.unsignedCount(), 1);
-    await answerUnsigned(store, { answer: 'fail', folder: 'f' });
+    await settleUnsignedTransactions(store, { answer: 'fail', folder: 'f' });
     t.equal(await store.read.unsignedCount(), 0);
-    await answerUnsigned(store, { answer: undefined, folder: 'f' });
+    await settleUnsignedTransactions(store, { answer: undefined, folder: 'f' });
   });
 
   t.test('a database that several share is left alone while one of them uses it', async (t) => {
     const store = { ...(await storeWithOne(t)), buckets: { take: async () => 0 } } as unknown as Store;
     const markAt = (at: number) => store.write((writer) => writer.putMark('other', { count: 1, at }));
     await markAt((await store.now()) - 1000);
-    await t.rejects(answerUnsigned(store, { answer: 'fail', folder: 'f' }), {
+    await t.rejects(settleUnsignedTransactions(store, { answer: 'fail', folder: 'f' }), {
       message: /uses this database, .* in 1\d s/,
     });
     t.equal(await store.read.unsignedCount(), 1);
     await markAt((await store.now()) - 60_000);
-    await answerUnsigned(store, { answer: 'fail', folder: 'f' });
+    await settleUnsignedTransactions(store, { answer: 'fail', folder: 'f' });
     t.equal(await store.read.unsignedCount(), 0);
   });
 });

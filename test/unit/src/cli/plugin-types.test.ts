@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkPlugins, typeProblems } from '../../../../src/cli/plugin/check.ts';
+import { checkPlugins, findTypeProblems } from '../../../../src/cli/plugin/check.ts';
 import { installTypes, TYPES_DIR } from '../../../../src/cli/plugin/install-types.ts';
 import { commandBefore, given } from '../../../support/cli-answers.ts';
 
@@ -150,7 +150,7 @@ t.test('install types', async (t) => {
         join(plugins, 'wrong.ts'),
         `import { PluginContext } from 'isolayer';\nexport const handler = ({ kv }: PluginContext): number => kv.get('a');`,
       );
-      const { problems, note } = await typeProblems(plugins);
+      const { problems, note } = await findTypeProblems(plugins);
       t.equal(note, undefined);
       t.match(problems, [/^wrong\.ts\(2,\d+\): error TS2322/]);
       t.ok(

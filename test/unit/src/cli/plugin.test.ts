@@ -6,9 +6,9 @@ import t from 'tap';
 import {
   benchPlugin,
   callPlugin,
+  findService,
+  formatCallLogs,
   loggedCalls,
-  logLines,
-  serviceOf,
   showLogs,
 } from '../../../../src/cli/plugin/calls.ts';
 import { newPlugin } from '../../../../src/cli/plugin/new-plugin.ts';
@@ -93,7 +93,7 @@ t.test('last logs', async (t) => {
     const { context, said } = commandBefore(t.testdir({}), () => ({ body: { data: [call('late'), call('early')] } }));
     t.equal(await showLogs(context, given(['p'])), 0);
     t.match(said(), /early[^]*at handler \(plugins\/p\.ts:3:9\)[^]*late/);
-    t.equal(logLines(call('x'))[0]?.split('\n').length, 2);
+    t.equal(formatCallLogs(call('x'))[0]?.split('\n').length, 2);
   });
 
   t.test('a plugin that wrote nothing, and one that there is not', async (t) => {
@@ -113,20 +113,23 @@ t.test('it speaks to the service of the folder, with its key', async (t) => {
     () => ({ body: { a: 1 } }),
     {},
   );
-  const ask = await serviceOf(context, given([]));
+  const ask = await findService(context, given([]));
   t.strictSame(await ask('/x'), { status: 200, requestId: 'req-1', body: { a: 1 } });
   t.match(seen[0], { method: 'GET', path: '/api/v1/x', authorization: 'Bearer made-by-the-service' });
-  const other = await serviceOf(context, given([], { url: 'http://127.0.0.1:1', key: 'own' }));
+  const other = await findService(context, given([], { url: 'http://127.0.0.1:1', key: 'own' }));
   await other('/y', { method: 'POST', body: '{"b":2}' });
   t.match(seen[1], { method: 'POST', path: '/api/v1/y', authorization: 'Bearer own', body: { b: 2 } });
 });
 
 t.test('what is no JSON is text, and silence names the remedy', async (t) => {
   const plain = commandBefore(t.testdir({}), () => ({ body: 'busy', status: 503 }));
-  t.match(await (await serviceOf(plain.context, given([])))('/x'), { status: 503, body: 'busy' });
+  t.match(await (await findService(plain.context, given([])))('/x'), { status: 503, body: 'busy' });
   const refused = new Error('fetch failed', { cause: new Error('connect ECONNREFUSED') });
   const silent = commandBefore(t.testdir({}), () => refused);
-  await t.rejects((await serviceOf(silent.context, given([])))('/x'), /No server answers at .*ECONNREFUSED.*npm start/);
+  await t.rejects(
+    (await findService(silent.context, given([])))('/x'),
+    /No server answers at .*ECONNREFUSED.*npm start/,
+  );
 });
 
 t.test('test plugins', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { clientOf, jsonLine, plain, rowsOf } from '../../../../src/cli/remote/client.ts';
-import { follow } from '../../../../src/cli/remote/logs.ts';
-import { timelineText, untilEnded } from '../../../../src/cli/remote/tx.ts';
+import { createCommandClient, escapeForTerminal, formatTable, jsonLine } from '../../../../src/cli/remote/client.ts';
+import { followCalls } from '../../../../src/cli/remote/logs.ts';
+import { timelineText, waitForTransactionEnd } from '../../../../src/cli/remote/tx.ts';
 import { ApiClient } from '../../../../src/client/client.ts';
 import { pipeWith, runTyped } from '../../../support/command.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
@@ -33,7 +33,7 @@ t.test('who does not answer is named', async (t) => {
     ['url', 'http://127.0.0.1:1'],
     ['key', 'k'],
   ]);
-  const client = await clientOf(context, { values: [], flags: new Set(), options });
+  const client = await createCommandClient(context, { values: [], flags: new Set(), options });
   await t.rejects(client.call('listRelayers', {}), { message: 'No server answers at http://127.0.0.1:1 (refused)' });
 });
 
@@ -140,7 +140,7 @@ t.test('wait', async (t) => {
       },
     });
     const told: string[] = [];
-    await untilEnded(client, PATH, (line) => told.push(line), 1);
+    await waitForTransactionEnd(client, PATH, (line) => told.push(line), 1);
     t.strictSame(told, ['tx-1 is pending', 'tx-1 is mined', 'tx-1 is confirmed']);
   });
 
@@ -148,12 +148,12 @@ t.test('wait', async (t) => {
     const { url } = await startHttp(t);
     const stranger = new ApiClient({ url, key: 'wrong' });
     await t.rejects(
-      untilEnded(stranger, PATH, () => {}, 1),
+      waitForTransactionEnd(stranger, PATH, () => {}, 1),
       { code: 'UNAUTHORIZED' },
     );
     const alone = new ApiClient({ url, key: API_KEY, fetch: () => Promise.reject(new Error('away')) });
     await t.rejects(
-      untilEnded(alone, PATH, () => {}, 1),
+      waitForTransactionEnd(alone, PATH, () => {}, 1),
       /away/,
     );
   });
@@ -200,7 +200,7 @@ t.test('logs', async (t) => {
     const { url, pluginHost, server } = await startHttp(t);
     const told: string[] = [];
     const first = Promise.withResolvers<void>();
-    const following = follow(
+    const following = followCalls(
       new ApiClient({ url, key: API_KEY }),
       'echo',
       (one) => {
@@ -220,7 +220,7 @@ t.test('logs', async (t) => {
   t.test('what a key may not see is refused at once', async (t) => {
     const { url } = await startHttp(t);
     await t.rejects(
-      follow(new ApiClient({ url, key: 'none' }), 'echo', () => {}, 1),
+      followCalls(new ApiClient({ url, key: 'none' }), 'echo', () => {}, 1),
       { message: 'Unauthorized' },
     );
     const env = { ISOLAYER_URL: url, ISOLAYER_KEY: API_KEY };
@@ -258,7 +258,7 @@ t.test('webhooks are listed, then what became of the events of one, and one is d
 
 t.test('columns stand below each other, and nothing in them is obeyed', (t) => {
   t.strictSame(
-    rowsOf(
+    formatTable(
       ['ID', 'STATE'],
       [
         ['a', 'x'],
@@ -267,7 +267,7 @@ t.test('columns stand below each other, and nothing in them is obeyed', (t) => {
     ),
     ['ID        STATE', 'a         x', 'long one  \\u001b[31mred\\u000a'],
   );
-  t.equal(plain('\u202eabc\u0085'), '\\u202eabc\\u0085');
+  t.equal(escapeForTerminal('\u202eabc\u0085'), '\\u202eabc\\u0085');
   t.equal(jsonLine({ a: 2n ** 70n }), '{"a":"1180591620717411303424"}');
   t.end();
 });

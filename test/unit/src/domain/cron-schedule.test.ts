@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isCronSchedule, nextOf } from '../../../../src/domain/cron-schedule.ts';
+import { isCronSchedule, nextCronTime } from '../../../../src/domain/cron-schedule.ts';
 
 t.test('six fields, seven with a year, or a shorthand', async (t) => {
   for (const schedule of [
@@ -54,7 +54,7 @@ t.test('what is none', async (t) => {
 
 t.test('the next moment of a schedule', async (t) => {
   const next = (schedule: string, after: string) => {
-    const at = nextOf(schedule, Date.parse(after));
+    const at = nextCronTime(schedule, Date.parse(after));
     return at === undefined ? undefined : new Date(at).toISOString();
   };
   t.equal(next('* * * * * *', '2026-11-23T17:00:00.500Z'), '2026-11-23T17:00:01.000Z');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AppError, invalidRequest, messageOf } from '../../../../src/domain/errors.ts';
-import { isMasked, maskKeys, maskUrl } from '../../../../src/domain/mask-url.ts';
+import { isMaskedUrl, maskKeys, maskUrl } from '../../../../src/domain/mask-url.ts';
 import { printable } from '../../../../src/domain/printable.ts';
 
 t.test('an error names the thing it is about', (t) => {
@@ -70,7 +70,7 @@ t.test('of a webhook the words are shown, and whatever was hidden can be told', 
   };
   for (const [url, shown] of Object.entries(masked)) {
     t.equal(maskKeys(url), shown, url);
-    t.equal(isMasked(shown), shown !== url);
+    t.equal(isMaskedUrl(shown), shown !== url);
   }
 });
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { idSchema, orderedId, pluginIdSchema } from '../../../../src/domain/id.ts';
 import { IDEMPOTENCY_KEEP_MS, idempotencyKeySchema } from '../../../../src/domain/idempotency.ts';
-import { inTime } from '../../../../src/domain/in-time.ts';
+import { withTimeout } from '../../../../src/domain/in-time.ts';
 import { wireTime } from '../../../../src/domain/wire-time.ts';
 
 t.test('ids have 1 to 36 letters, digits, dashes and underscores', (t) => {
@@ -52,10 +52,10 @@ t.test('now is the wall clock, elapsed never goes back', (t) => {
 });
 
 t.test('what comes in time counts, also when it fails; what is late counts no more', async (t) => {
-  t.equal(await inTime(60_000, Promise.resolve(7)), 7);
-  await t.rejects(inTime(60_000, Promise.reject(new Error('no'))), { message: 'no' });
+  t.equal(await withTimeout(60_000, Promise.resolve(7)), 7);
+  await t.rejects(withTimeout(60_000, Promise.reject(new Error('no'))), { message: 'no' });
   const { promise, reject } = Promise.withResolvers<number>();
-  t.equal(await inTime(1, promise), undefined);
+  t.equal(await withTimeout(1, promise), undefined);
   reject(new Error('a failure that nobody waits for ends no process'));
   await new Promise((resolve) => setImmediate(resolve));
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { fixedNetworks } from '../../../../src/domain/network.ts';
-import { eventNameSchema, webhookEndSchema } from '../../../../src/domain/webhook-event.ts';
+import { webhookEndSchema, webhookEventNameSchema } from '../../../../src/domain/webhook-event.ts';
 
 t.test('a network is found by type and name', (t) => {
   const one = { type: 'evm', name: 'one', rpcUrls: [], settings: {} } as const;
@@ -18,7 +18,7 @@ t.test('webhook event', async (t) => {
   t.test('the guide for receivers tells of every event, and of how a delivery ends', async (t) => {
     const told = [...GUIDE.matchAll(/(?:"event": "|^\| `)(\w+)["`]/gm)].map(([, name]) => name);
     t.strictSame(
-      eventNameSchema.options.filter((name) => !told.includes(name)),
+      webhookEventNameSchema.options.filter((name) => !told.includes(name)),
       [],
     );
     t.notOk(webhookEndSchema.safeParse('waiting').success, 'what waits has not ended');

@@ -2,7 +2,7 @@ import '../../../../src/domain/json/issue-text.ts';
 import t from 'tap';
 import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
 import { canonicalHostname, hostPattern, hostPermissionSchema } from '../../../../src/domain/host-permission.ts';
-import { droppedInEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { pluginEntrySchema, undeclaredPluginEntry } from '../../../../src/domain/plugin.ts';
 
 t.test('an entry of the reference’s shape is complete', (t) => {
   const entry = pluginEntrySchema.parse({ id: 'example', path: 'examples/example.ts', timeout: 30, emit_logs: true });
@@ -43,7 +43,7 @@ t.test('wrong fields are refused', (t) => {
 });
 
 t.test('a dropped-in script has an entry of defaults', (t) => {
-  t.same(droppedInEntry('hello', 'hello.ts'), pluginEntrySchema.parse({ id: 'hello', path: 'hello.ts' }));
+  t.same(undeclaredPluginEntry('hello', 'hello.ts'), pluginEntrySchema.parse({ id: 'hello', path: 'hello.ts' }));
   t.end();
 });
 

@@ -1,26 +1,26 @@
 import t from 'tap';
 import { z } from 'zod';
 import {
-  anyJson,
-  flag,
-  json,
-  nullable,
-  prose,
-  record,
-  sequence,
+  accountSequenceColumn,
+  anyJsonColumn,
+  booleanColumn,
+  defineRecord,
+  jsonColumn,
+  nullableColumn,
+  proseColumn,
   storableText,
-  text,
-  timestamp,
+  textColumn,
+  timestampColumn,
 } from '../../../../src/domain/record.ts';
 
-const things = record(
+const things = defineRecord(
   'things',
   {
-    id: text,
-    madeAt: timestamp,
-    isOld: flag,
-    saidBy: nullable(prose),
-    shape: json(z.strictObject({ sides: z.int() })),
+    id: textColumn,
+    madeAt: timestampColumn,
+    isOld: booleanColumn,
+    saidBy: nullableColumn(proseColumn),
+    shape: jsonColumn(z.strictObject({ sides: z.int() })),
   },
   { fixed: ['id', 'madeAt'] },
 );
@@ -54,26 +54,26 @@ t.test('a picked record has its fields only', async (t) => {
 });
 
 t.test('columns', async (t) => {
-  t.equal(flag.schema.parse(1), true);
-  t.equal(flag.schema.parse(0), false);
-  t.equal(flag.schema.safeParse(2).success, false);
-  t.equal(anyJson.schema.parse('null'), null);
+  t.equal(booleanColumn.schema.parse(1), true);
+  t.equal(booleanColumn.schema.parse(0), false);
+  t.equal(booleanColumn.schema.safeParse(2).success, false);
+  t.equal(anyJsonColumn.schema.parse('null'), null);
   t.equal(storableText('a\0b\udc00'), 'a\ufffdb\ufffd');
 });
 
 t.test('text sorts as the numbers do, and comes back exactly', async (t) => {
   const sequences = [0n, 1n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 64n - 1n];
-  const texts = sequences.map(sequence.write);
+  const texts = sequences.map(accountSequenceColumn.write);
   t.strictSame(texts.toSorted(), texts);
   t.strictSame(
-    texts.map((text) => sequence.schema.parse(text)),
+    texts.map((text) => accountSequenceColumn.schema.parse(text)),
     sequences,
   );
 });
 
 t.test('what is no sequence is refused, both ways', async (t) => {
-  for (const value of [-1n, 2n ** 64n]) t.throws(() => sequence.write(value), RangeError);
+  for (const value of [-1n, 2n ** 64n]) t.throws(() => accountSequenceColumn.write(value), RangeError);
   for (const text of ['', '1', '-0000000000000000001', '0000000000000000000x', 1]) {
-    t.equal(sequence.schema.safeParse(text).success, false);
+    t.equal(accountSequenceColumn.schema.safeParse(text).success, false);
   }
 });

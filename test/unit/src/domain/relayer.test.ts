@@ -1,5 +1,5 @@
 import t from 'tap';
-import { disabledText, disabledView } from '../../../../src/domain/relayer/disabled-reason.ts';
+import { disabledReasonView, disabledText } from '../../../../src/domain/relayer/disabled-reason.ts';
 import { networkNotReached, relayerDisabled, relayerView } from '../../../../src/domain/relayer/relayer.ts';
 import { relayerOf } from '../../../support/store.ts';
 
@@ -16,8 +16,8 @@ t.test('disabled reason', async (t) => {
   });
 
   t.test('clients see the reference’s keys beside the next look', (t) => {
-    t.strictSame(disabledView(away), away);
-    t.strictSame(disabledView({ type: 'Multiple', details: [away, poor], nextCheckAt: 1_700_000_000_000 }), {
+    t.strictSame(disabledReasonView(away), away);
+    t.strictSame(disabledReasonView({ type: 'Multiple', details: [away, poor], nextCheckAt: 1_700_000_000_000 }), {
       type: 'Multiple',
       details: [away, poor],
       next_check_at: '2023-11-14T22:13:20.000+00:00',

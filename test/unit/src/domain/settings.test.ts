@@ -1,8 +1,8 @@
 import t from 'tap';
-import { droppedInEntry } from '../../../../src/domain/plugin.ts';
+import { undeclaredPluginEntry } from '../../../../src/domain/plugin.ts';
 import { Access, FULL_ACCESS, isPermission, permissionForms } from '../../../../src/domain/settings/access.ts';
 import { allowsOrigin, apiKeyCreateSchema } from '../../../../src/domain/settings/api-key.ts';
-import { usersShown } from '../../../../src/domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../../../src/domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
   notificationCreateSchema,
@@ -67,12 +67,12 @@ t.test('in use', async (t) => {
   const users = [{ id: 'one' }, { id: 'two' }, { id: 'three' }];
 
   t.test('who sees all is told all names', async (t) => {
-    t.strictSame(usersShown(users, OPERATOR), { count: '3', relayers: 'one, two, three' });
+    t.strictSame(visibleRelayerUsers(users, OPERATOR), { count: '3', relayers: 'one, two, three' });
   });
 
   t.test('a key is told of no relayer that does not exist for it', async (t) => {
     const access = new Access(['relayers:two:read']);
-    t.strictSame(usersShown(users, { ...OPERATOR, access }), {
+    t.strictSame(visibleRelayerUsers(users, { ...OPERATOR, access }), {
       count: '3',
       relayers: 'two, 2 that this key does not see',
     });
@@ -147,7 +147,7 @@ t.test('notification', async (t) => {
 });
 
 t.test('plugin settings', async (t) => {
-  const ENTRY = { ...droppedInEntry('p', 'p.ts'), config: { token: 'secret' } };
+  const ENTRY = { ...undeclaredPluginEntry('p', 'p.ts'), config: { token: 'secret' } };
 
   t.test('an entry takes what clients made of it, and keeps the rest', (t) => {
     t.strictSame(withSettings(ENTRY, {}), ENTRY);
@@ -168,7 +168,7 @@ t.test('plugin settings', async (t) => {
       forward_logs: false,
       config: { token: '[hidden]' },
     });
-    t.equal(settingsView(droppedInEntry('p', 'p.ts'))['config'], null);
+    t.equal(settingsView(undeclaredPluginEntry('p', 'p.ts'))['config'], null);
     t.strictSame(Object.keys(settingsView(ENTRY)), PLUGIN_SETTINGS);
     t.end();
   });

@@ -3,10 +3,14 @@ import {
   type Anchor,
   anchorColumn,
   anchorKindSchema,
-  conflicts,
+  anchorsConflict,
   sequenceOf,
 } from '../../../../src/domain/transaction/anchor.ts';
-import { attemptPurposeSchema, livingOf, NEW_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
+import {
+  attemptPurposeSchema,
+  livingAttempts,
+  UNACCEPTED_ATTEMPT,
+} from '../../../../src/domain/transaction/attempt.ts';
 import { decisionKindSchema } from '../../../../src/domain/transaction/decision.ts';
 import { intentActionSchema } from '../../../../src/domain/transaction/intent.ts';
 import {
@@ -17,10 +21,14 @@ import {
   isDueAt,
   laneKey,
 } from '../../../../src/domain/transaction/lane.ts';
-import { type Accepted, newTransaction, onDeathSchema } from '../../../../src/domain/transaction/transaction.ts';
+import {
+  type AcceptedTransaction,
+  newTransaction,
+  onDeathSchema,
+} from '../../../../src/domain/transaction/transaction.ts';
 import {
   canBecome,
-  endsWait,
+  endsPluginWait,
   FINAL_STATUSES,
   isFinal,
   noopEndSchema,
@@ -55,8 +63,8 @@ t.test('anchor', async (t) => {
   }
 
   t.test('two attempts exclude each other where they consume the same, and not nothing', (t) => {
-    for (const anchor of [zero, one, a, b]) t.ok(conflicts(anchor, { ...anchor }), anchor.kind);
-    t.notOk(conflicts(none, none));
+    for (const anchor of [zero, one, a, b]) t.ok(anchorsConflict(anchor, { ...anchor }), anchor.kind);
+    t.notOk(anchorsConflict(none, none));
     for (const [left, right] of [
       [zero, one],
       [a, b],
@@ -64,8 +72,8 @@ t.test('anchor', async (t) => {
       [zero, none],
       [a, none],
     ] as const) {
-      t.notOk(conflicts(left, right));
-      t.notOk(conflicts(right, left));
+      t.notOk(anchorsConflict(left, right));
+      t.notOk(anchorsConflict(right, left));
     }
     t.end();
   });
@@ -79,11 +87,11 @@ t.test('anchor', async (t) => {
 t.test('what is not proved dead may still execute', (t) => {
   const attempts = [
     { ordinal: 1, deadAt: 0 },
-    { ordinal: 2, ...NEW_ATTEMPT },
+    { ordinal: 2, ...UNACCEPTED_ATTEMPT },
     { ordinal: 3, deadAt: null },
   ];
   t.strictSame(
-    livingOf(attempts).map(({ ordinal }) => ordinal),
+    livingAttempts(attempts).map(({ ordinal }) => ordinal),
     [2, 3],
   );
   t.end();
@@ -145,7 +153,7 @@ t.test('the key tells what it was made with', async (t) => {
 });
 
 t.test('new transaction', async (t) => {
-  const accepted: Accepted = {
+  const accepted: AcceptedTransaction = {
     id: 'one',
     relayerId: 'r1',
     networkType: 'evm',
@@ -231,7 +239,7 @@ t.test('transaction state', async (t) => {
   });
 
   t.test('a wait ends on mined and on every final status', (t) => {
-    t.same(ALL.filter(endsWait).sort(), ['canceled', 'confirmed', 'expired', 'failed', 'mined']);
+    t.same(ALL.filter(endsPluginWait).sort(), ['canceled', 'confirmed', 'expired', 'failed', 'mined']);
     t.end();
   });
 });
@@ -258,7 +266,7 @@ t.test('texts are equal where anchors conflict', (t) => {
       const text = anchorColumn.write(one);
       t.equal(
         text !== null && text === anchorColumn.write(other),
-        conflicts(one, other),
+        anchorsConflict(one, other),
         `${text} ${anchorColumn.write(other)}`,
       );
     }

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { BlockedAddressError, createAddressGuard } from '../../../../src/egress/address-guard.ts';
-import { createRpcHttp, type RpcPolicy } from '../../../../src/egress/rpc/rpc-http.ts';
+import { createRpcHttp, type RpcAddressPolicy } from '../../../../src/egress/rpc/rpc-http.ts';
 import { createSignerHttp } from '../../../../src/egress/signer-http.ts';
 
 const open = createAddressGuard({ allowedHosts: [], blockPrivate: false });
@@ -197,7 +197,7 @@ t.test('rpc http', async (t) => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  function open(t: Test, policy: Partial<RpcPolicy>) {
+  function open(t: Test, policy: Partial<RpcAddressPolicy>) {
     const http = createRpcHttp({ allowedHosts: [], blockPrivate: false, declared: [], ...policy });
     t.teardown(() => http.close());
     const ask = async (url: string) => {

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
-import { codingsOf, createContentDecoder } from '../../../../src/egress/content-decoder.ts';
+import { createContentDecoder, parseContentCodings } from '../../../../src/egress/content-decoder.ts';
 import { basicCredentials, createHttpClient, type HttpPost, unescaped } from '../../../../src/egress/http-client.ts';
 import { HttpFailure } from '../../../../src/egress/http-failure.ts';
 
@@ -218,7 +218,7 @@ t.test('escapes that are none stay', async (t) => {
 
 t.test('content decoder', async (t) => {
   const inflate = async (header: string, body: Buffer) => {
-    const { input, output } = createContentDecoder(codingsOf(header), body[0] ?? 0);
+    const { input, output } = createContentDecoder(parseContentCodings(header), body[0] ?? 0);
     input.end(body);
     return (await buffer(output)).toString();
   };
@@ -235,11 +235,11 @@ t.test('content decoder', async (t) => {
   });
 
   t.test('what is not known is left as it is, what is absurd is refused', (t) => {
-    t.strictSame(codingsOf(''), []);
-    t.strictSame(codingsOf('identity'), []);
-    t.strictSame(codingsOf('compress'), []);
-    t.strictSame(codingsOf('gzip, unheard-of'), []);
-    t.throws(() => codingsOf('gzip, gzip, gzip'), /3 times/);
+    t.strictSame(parseContentCodings(''), []);
+    t.strictSame(parseContentCodings('identity'), []);
+    t.strictSame(parseContentCodings('compress'), []);
+    t.strictSame(parseContentCodings('gzip, unheard-of'), []);
+    t.throws(() => parseContentCodings('gzip, gzip, gzip'), /3 times/);
     t.throws(() => createContentDecoder([], 0), /nothing/);
     t.end();
   });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { Retention, type RetentionTiming, retentionTiming } from '../../../../src/engine/retention.ts';
-import type { Store, Writer } from '../../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../../src/store/store.ts';
 import { EngineWorld } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 
@@ -101,7 +101,7 @@ t.test('a store that fails is tried again later; a batch under way ends before t
   let failures = 2;
   const writeUnder: Store['writeUnder'] = <T>(
     lease: Parameters<Store['writeUnder']>[0],
-    body: (writer: Writer) => Promise<T>,
+    body: (writer: StoreWriter) => Promise<T>,
   ) => (failures-- > 0 ? Promise.reject(new Error('disk full')) : world.store.writeUnder(lease, body));
   const retention = retentionOf(t, world, { ...world.store, writeUnder });
   retention.start();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Pause, Rounds } from '../../../../src/engine/rounds.ts';
+import { EndablePause, Rounds } from '../../../../src/engine/rounds.ts';
 import { defaultTiming } from '../../../../src/engine/timing.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 
@@ -53,14 +53,14 @@ t.test('closing ends a pause within a round, and waits for the round', async (t)
 });
 
 t.test('an end that comes during the wait ends it', async (t) => {
-  const pause = new Pause();
+  const pause = new EndablePause();
   const waiting = pause.last(600_000);
   pause.end();
   await t.resolves(waiting);
 });
 
 t.test('an end that comes between two waits ends the next one, and only that', async (t) => {
-  const pause = new Pause();
+  const pause = new EndablePause();
   pause.end();
   pause.end();
   await pause.last(600_000);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { backOff, defaultTiming, nextLook } from '../../../../src/engine/timing.ts';
+import { backOff, defaultTiming, nextLookAt } from '../../../../src/engine/timing.ts';
 
 const timing = { ...defaultTiming, retryMs: 500, retryCapMs: 15_000, lookMs: 100, lookCapMs: 4_000 };
 
@@ -16,11 +16,11 @@ t.test('jitter takes off up to a quarter', async (t) => {
 });
 
 t.test('the older a transaction, the rarer the looks, at moments that others share', async (t) => {
-  const ages = [0, 1_000, 8_000, 3_600_000].map((age) => nextLook(10_000_000, 10_000_000 - age, timing) - 10_000_000);
+  const ages = [0, 1_000, 8_000, 3_600_000].map((age) => nextLookAt(10_000_000, 10_000_000 - age, timing) - 10_000_000);
   t.strictSame(ages, [100, 300, 2_000, 4_000]);
-  t.equal(nextLook(10_000_050, 10_000_050, timing), nextLook(10_000_099, 10_000_099, timing));
+  t.equal(nextLookAt(10_000_050, 10_000_050, timing), nextLookAt(10_000_099, 10_000_099, timing));
 });
 
 t.test('a clock that went back does not hurry the next look', async (t) => {
-  t.equal(nextLook(1_000, 5_000, timing), 1_100);
+  t.equal(nextLookAt(1_000, 5_000, timing), 1_100);
 });

@@ -5,7 +5,7 @@ import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { ERRORS, type ErrorCode } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
-import { eventNameSchema } from '../../../../src/domain/webhook-event.ts';
+import { webhookEventNameSchema } from '../../../../src/domain/webhook-event.ts';
 import { describeApi } from '../../../../src/http/openapi/document.ts';
 import { exampleOf, textOf } from '../../../../src/http/openapi/error-example.ts';
 import { describeWebhooks, webhookEventSchema } from '../../../../src/http/openapi/webhooks.ts';
@@ -327,7 +327,7 @@ t.test('calls may be refused for a method that is off, views only for want of th
 
 t.test('every event is described, with the headers that its deliveries have', (t) => {
   const described = describeWebhooks({ $ref: '#/x' }) as Record<string, { post: { parameters: { name: string }[] } }>;
-  t.strictSame(Object.keys(described), eventNameSchema.options);
+  t.strictSame(Object.keys(described), webhookEventNameSchema.options);
   for (const { post } of Object.values(described)) {
     t.strictSame(
       post.parameters.map(({ name }) => name),

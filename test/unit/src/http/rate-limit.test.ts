@@ -5,7 +5,7 @@ import { createAuthenticator } from '../../../../src/http/access/auth.ts';
 import { limitRate, subjectOfAddress } from '../../../../src/http/rate-limit.ts';
 import { createLimits, type RateVerdict, TokenBuckets } from '../../../../src/http/rate-limiter.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import type { BucketAnswer, BucketSize, Buckets } from '../../../../src/store/instances.ts';
+import type { SharedTokenBuckets, TokenBucketAnswer, TokenBucketSize } from '../../../../src/store/instances.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { fc } from '../../../support/properties.ts';
 
@@ -96,9 +96,9 @@ t.test('the token bucket', async (t) => {
 t.test('several instances', async (t) => {
   /** Shared buckets that give the answer the test sets. */
   function start(settings = {}) {
-    const asked: [subject: string, size: BucketSize, count: number | undefined][] = [];
-    const shared = { answer: { allowed: true, missingUs: 0 } as BucketAnswer | Error };
-    const buckets: Buckets = {
+    const asked: [subject: string, size: TokenBucketSize, count: number | undefined][] = [];
+    const shared = { answer: { allowed: true, missingUs: 0 } as TokenBucketAnswer | Error };
+    const buckets: SharedTokenBuckets = {
       async take(...request) {
         asked.push(request as (typeof asked)[0]);
         if (shared.answer instanceof Error) throw shared.answer;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CallLog, keptLines, type LoggedCall, withKeptLines } from '../../../../src/plugin-host/call-log.ts';
+import { CallLog, fitCallLog, fitLogLines, type LoggedCall } from '../../../../src/plugin-host/call-log.ts';
 
 const call = (given: Partial<LoggedCall> = {}): LoggedCall => ({
   requestId: 'q',
@@ -72,12 +72,12 @@ t.test('call lines', async (t) => {
 
   t.test('the beginning is kept, and the rest is counted', (t) => {
     const room = { lines: 100, characters: 8_192 };
-    t.strictSame(shape(keptLines([{ level: 'info', message: 'first' }, long, long, long], room)), [
+    t.strictSame(shape(fitLogLines([{ level: 'info', message: 'first' }, long, long, long], room)), [
       ['info', 5],
       ['info', 8_186],
       ['warn', '2 more log lines were dropped'.length],
     ]);
-    t.strictSame(keptLines([], room), []);
+    t.strictSame(fitLogLines([], room), []);
     t.end();
   });
 
@@ -86,11 +86,11 @@ t.test('call lines', async (t) => {
       { lines: 2, characters: 100_000 },
       { lines: 100, characters: 100 },
     ]) {
-      const [first, ...others] = keptLines([long, long, long, uncaught], room);
+      const [first, ...others] = fitLogLines([long, long, long, uncaught], room);
       t.match(first, { level: 'info' });
       t.match(others, [{ level: 'warn', message: '2 more log lines were dropped' }, uncaught]);
     }
-    t.strictSame(keptLines([uncaught, long], { lines: 1, characters: 9 }), [
+    t.strictSame(fitLogLines([uncaught, long], { lines: 1, characters: 9 }), [
       { level: 'uncaught', message: 'Error: no' },
       { level: 'warn', message: '1 more log lines were dropped' },
     ]);
@@ -99,8 +99,8 @@ t.test('call lines', async (t) => {
 
   t.test('a call is copied only where some of its lines go', (t) => {
     const call = { id: 1, lines: [uncaught] };
-    t.equal(withKeptLines(call, { lines: 1, characters: 100 }), call);
-    t.strictSame(shape(withKeptLines({ id: 1, lines: [long] }, { lines: 1, characters: 5 }).lines), [['info', 5]]);
+    t.equal(fitCallLog(call, { lines: 1, characters: 100 }), call);
+    t.strictSame(shape(fitCallLog({ id: 1, lines: [long] }, { lines: 1, characters: 5 }).lines), [['info', 5]]);
     t.end();
   });
 });

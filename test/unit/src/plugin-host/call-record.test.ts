@@ -2,13 +2,13 @@ import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
-import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
+import { readPluginGrants } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
 const plugin = {
   id: 'p',
-  grants: grantsOf(pluginEntrySchema.parse({ id: 'p', path: 'p.ts' })),
+  grants: readPluginGrants(pluginEntrySchema.parse({ id: 'p', path: 'p.ts' })),
   maxCalls: 10,
   ...KEEPING,
 };

@@ -1,26 +1,26 @@
 import t from 'tap';
-import { Admission } from '../../../../sandbox/host/admission.ts';
+import { CallQueues } from '../../../../sandbox/host/admission.ts';
 import type { DriverPool } from '../../../../sandbox/host/pool.ts';
-import { fingerprintOf, Quarantine } from '../../../../sandbox/host/quarantine.ts';
+import { Quarantine, requestFingerprint } from '../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
-import { ended } from '../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../sandbox/host/surroundings.ts';
 import { UsageLedger } from '../../../../sandbox/host/usage.ts';
-import type { CallReport, CallTask, HostMessage, LogEntry, Outcome } from '../../../../sandbox/protocol.ts';
+import type { CallOutcome, CallReport, CallTask, HostMessage, LogEntry } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
-import type { Claim } from '../../../../src/domain/idempotency.ts';
+import type { IdempotencyClaim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
 import { CallLog } from '../../../../src/plugin-host/call-log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
-import { CallRunner, takeUngranted } from '../../../../src/plugin-host/call-runner.ts';
-import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
+import { CallRunner, takeUngrantedReads } from '../../../../src/plugin-host/call-runner.ts';
+import { readPluginGrants } from '../../../../src/plugin-host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/known-plugin.ts';
 import type { ServingVersion } from '../../../../src/plugin-host/catalog/version-swap.ts';
 import { KEEPING } from '../../../support/principal.ts';
 import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
 
-const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport => ({
+const report = (outcome: CallOutcome, more: Partial<CallReport> = {}): CallReport => ({
   outcome,
   logs: [],
   dropped_logs: 0,
@@ -58,7 +58,7 @@ function setUp(entry: object = {}) {
   const version = { pluginId: 'p', version: 'v1', code: '', filename: 'plugins/p.ts', env: {} };
   const plugin: CatalogPlugin = {
     entry: parsed,
-    caller: { id: 'p', grants: grantsOf(parsed), maxCalls: 10, ...KEEPING },
+    caller: { id: 'p', grants: readPluginGrants(parsed), maxCalls: 10, ...KEEPING },
     serving: {
       version: { ...version, limits: parsed.limits, isolation: 'plugin' },
       positions: { mapped: (text) => text.replace('p.ts:9:9', 'p.ts:1:1') },
@@ -94,7 +94,7 @@ function setUp(entry: object = {}) {
       gone: () => undefined,
     },
   );
-  const admission: Admission = new Admission(children, clock);
+  const admission: CallQueues = new CallQueues(children, clock);
   pool.heard = ({ type, child, ...more }) => {
     if (type === 'open') children.handle({ type: 'ready', child });
     if (type === 'close')
@@ -127,7 +127,7 @@ function setUp(entry: object = {}) {
   const run = async (
     signal = new AbortController().signal,
     headers: Record<string, string[]> = {},
-    keyed: { claim?: Claim } = {},
+    keyed: { claim?: IdempotencyClaim } = {},
   ) => {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
@@ -252,7 +252,7 @@ t.test('a plugin without a version answers with its failure', async (t) => {
   });
   plugin.failure = { code: 'FILE_NOT_FOUND', message: 'File not found: plugins/p.ts', status: 500 };
   t.match(await run(), { body: { data: { code: 'FILE_NOT_FOUND' }, error: 'File not found: plugins/p.ts' } });
-  plugin.failure = ended('COMPILE_ERROR', 'x');
+  plugin.failure = endCodeFailure('COMPILE_ERROR', 'x');
   await run();
   const labels = ['p SERVICE_UNAVAILABLE', 'p COMPILE_ERROR'];
   t.same(new Set(metrics.of('plugin_call_outcomes')), new Set(labels), 'a label is one of the known ends');
@@ -268,7 +268,7 @@ t.test('a call during the first build of its plugin waits for it', async (t) => 
 
   const failing = Promise.withResolvers<void>();
   Object.assign(plugin, { serving: undefined, isBuilt: failing.promise });
-  const [broken] = [run(), failing.resolve(), Object.assign(plugin, { failure: ended('COMPILE_ERROR', 'x') })];
+  const [broken] = [run(), failing.resolve(), Object.assign(plugin, { failure: endCodeFailure('COMPILE_ERROR', 'x') })];
   t.match(await broken, { body: { data: { code: 'COMPILE_ERROR' } } }, 'and gets its failure');
 
   Object.assign(plugin, { failure: undefined, isBuilt: new Promise(() => undefined) });
@@ -319,7 +319,7 @@ t.test('a call like one that killed the process while it waited does not get the
   const running = run();
   const waiting = run();
   await begun.promise;
-  const request = fingerprintOf(REQUEST);
+  const request = requestFingerprint(REQUEST);
   quarantine.killed('p', 'overdue: inside for 760 ms', { keyId: 'k', request });
   first.resolve(returned);
   t.match(await running, { status: 200 });
@@ -483,12 +483,12 @@ t.test('names are told once, and are no lines', (t) => {
   const own: LogEntry = { level: 'info', message: 'own' };
   const of = (name: string): LogEntry => ({ level: 'ungranted', message: name });
   const lines = [of('KNOWN'), own, of('API_URL'), of('no name\n'), of('API_URL')];
-  t.strictSame(takeUngranted(lines, log, 'p', version), [own]);
-  t.strictSame(takeUngranted([of('API_URL')], log, 'p', version), []);
+  t.strictSame(takeUngrantedReads(lines, log, 'p', version), [own]);
+  t.strictSame(takeUngrantedReads([of('API_URL')], log, 'p', version), []);
   t.strictSame(version.reads.environment, ['API_URL', 'KNOWN']);
   t.equal(said.length, 1);
   t.match(said[0], 'add \\"API_URL\\" to permissions.env of plugin p in config.json');
-  t.strictSame(takeUngranted([own], log, 'p', undefined), [own]);
-  t.strictSame(takeUngranted([of('X_Y')], log, 'p', undefined), []);
+  t.strictSame(takeUngrantedReads([own], log, 'p', undefined), [own]);
+  t.strictSame(takeUngrantedReads([of('X_Y')], log, 'p', undefined), []);
   t.end();
 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { Effect } from '../../../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../../../src/domain/idempotency.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 
 /** A run that repeats an earlier one with these effects, and whether each effect it asks for is recorded or new. */
@@ -37,7 +37,7 @@ t.test('effects are named by what they are, equal ones by how many came before',
     { claim: { id: 'c', token: 3 }, payloadHash: 'a', occurrence: 0, isStep: true },
     { claim: { id: 'c', token: 3 }, payloadHash: 'b', occurrence: 0, isStep: true },
     { claim: { id: 'c', token: 3 }, payloadHash: 'a', occurrence: 1, isStep: true },
-  ] satisfies Effect[]);
+  ] satisfies KeyedEffect[]);
 });
 
 t.test('in a first run everything is new, and nothing is read', async (t) => {

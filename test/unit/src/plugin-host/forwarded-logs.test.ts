@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
-import { forwardLogs, printable } from '../../../../src/plugin-host/forwarded-logs.ts';
+import { forwardLogs, printableLogText } from '../../../../src/plugin-host/forwarded-logs.ts';
 
 t.test('console lines go to the log with plugin, request and level', async (t) => {
   const lines: string[] = [];
@@ -46,8 +46,8 @@ t.test('what nobody caught goes to the log in any case, as an error with its sta
 
 // Threat: a log line moves the cursor, forges a second line, or hides text with direction marks.
 t.test('no control character survives', async (t) => {
-  t.equal(printable('plain ünïcode 🙂'), 'plain ünïcode 🙂');
-  t.equal(printable('a\nb\tc'), 'a\\nb\\tc');
-  t.equal(printable('\u001b[2J\r\u0000\u009b'), '\\u001b[2J\\u000d\\u0000\\u009b');
-  t.equal(printable('\u202e\u2028\u200b'), '\\u202e\\u2028\\u200b');
+  t.equal(printableLogText('plain ünïcode 🙂'), 'plain ünïcode 🙂');
+  t.equal(printableLogText('a\nb\tc'), 'a\\nb\\tc');
+  t.equal(printableLogText('\u001b[2J\r\u0000\u009b'), '\\u001b[2J\\u000d\\u0000\\u009b');
+  t.equal(printableLogText('\u202e\u2028\u200b'), '\\u202e\\u2028\\u200b');
 });

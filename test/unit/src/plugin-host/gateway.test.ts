@@ -9,10 +9,10 @@ import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
-import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
+import { readPluginGrants } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
-import { assertSize, Gateway, guestValue, TooLarge } from '../../../../src/plugin-host/gateway.ts';
+import { assertSize, CapabilityGateway, TooLarge, toGuestValue } from '../../../../src/plugin-host/gateway.ts';
 import { FakeEffects } from '../../../support/keyed-effect.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
 import { KEEPING } from '../../../support/principal.ts';
@@ -23,7 +23,7 @@ function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; e
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
   const calls = new RunningCalls();
-  const gateway = new Gateway({
+  const gateway = new CapabilityGateway({
     capabilities: bindCapabilities(services),
     calls,
     effects: services.effects,
@@ -34,7 +34,7 @@ function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; e
     relayerIds: async () => ['known', 'local-1', 'local-2'],
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
-  const plugin = { id: 'p', grants: grantsOf(entry), maxCalls, ...KEEPING };
+  const plugin = { id: 'p', grants: readPluginGrants(entry), maxCalls, ...KEEPING };
   const record = calls.begin({
     child: 1,
     plugin,
@@ -385,7 +385,7 @@ t.test('a misspelt relayer is named with the near one, of those that the plugin 
 });
 
 t.test('integers beyond 2^53 become decimal strings, smaller ones numbers', async (t) => {
-  t.same(guestValue({ nonce: 7n, value: 2n ** 70n, list: [-1n, 2n ** 53n] }, 1000), {
+  t.same(toGuestValue({ nonce: 7n, value: 2n ** 70n, list: [-1n, 2n ** 53n] }, 1000), {
     nonce: 7,
     value: '1180591620717411303424',
     list: [-1, '9007199254740992'],
@@ -393,22 +393,22 @@ t.test('integers beyond 2^53 become decimal strings, smaller ones numbers', asyn
 });
 
 t.test('absent fields go, an absent value is null', async (t) => {
-  t.strictSame(guestValue({ a: undefined, b: null }, 1000), { b: null });
-  t.equal(guestValue(undefined, 1000), null);
-  t.equal(guestValue('text', 1000), 'text');
-  t.equal(guestValue(false, 1000), false);
+  t.strictSame(toGuestValue({ a: undefined, b: null }, 1000), { b: null });
+  t.equal(toGuestValue(undefined, 1000), null);
+  t.equal(toGuestValue('text', 1000), 'text');
+  t.equal(toGuestValue(false, 1000), false);
 });
 
 t.test('a key named __proto__ stays a key', async (t) => {
-  const value = guestValue(JSON.parse('{"__proto__":{"polluted":true}}'), 1000);
+  const value = toGuestValue(JSON.parse('{"__proto__":{"polluted":true}}'), 1000);
   t.equal(JSON.stringify(value), '{"__proto__":{"polluted":true}}');
   t.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
 t.test('what is too large is refused, either way', async (t) => {
   const large = 'é'.repeat(600);
-  t.throws(() => guestValue({ large }, 1000), TooLarge);
-  t.throws(() => guestValue({ [large]: 1 }, 1000), new TooLarge(1000));
+  t.throws(() => toGuestValue({ large }, 1000), TooLarge);
+  t.throws(() => toGuestValue({ [large]: 1 }, 1000), new TooLarge(1000));
   t.throws(() => assertSize([large], 1000), TooLarge);
   t.throws(() => assertSize({ [large]: true }, 1000), TooLarge);
   t.throws(

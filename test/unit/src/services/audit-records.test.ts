@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { ChainSpending } from '../../../../src/chains/chain.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { auditRequest, auditSignature, withAuditLog } from '../../../../src/services/audit-records.ts';
+import { auditSignature, auditTransactionRequest, withAuditLog } from '../../../../src/services/audit-records.ts';
 import { storeFor } from '../../../support/store.ts';
 
 t.test('a record says who had what signed, and is never large', async (t) => {
@@ -52,14 +52,14 @@ t.test('transaction audit', async (t) => {
     const store = await storeFor(t);
     const by = { keyId: 'k1', requestId: 'q1' };
     await store.write(async (writer) => {
-      await auditRequest(
+      await auditTransactionRequest(
         writer,
         { ...by, pluginId: 'p' },
         { action: 'send', transaction, request: { of: { spending }, fields: {} } },
       );
-      await auditRequest(writer, by, { action: 'replace', transaction, request: { of: {}, fields: {} } });
-      await auditRequest(writer, by, { action: 'cancel', transaction });
-      await auditRequest(writer, undefined, { action: 'cancel', transaction });
+      await auditTransactionRequest(writer, by, { action: 'replace', transaction, request: { of: {}, fields: {} } });
+      await auditTransactionRequest(writer, by, { action: 'cancel', transaction });
+      await auditTransactionRequest(writer, undefined, { action: 'cancel', transaction });
     });
     const { items } = await store.read.auditRecords({ before: null, limit: 10 }, { resource: 'transaction' });
     t.strictSame(

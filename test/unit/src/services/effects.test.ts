@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Effect } from '../../../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../../../src/domain/idempotency.ts';
 import {
   answerOnce,
   beginEffect,
@@ -15,7 +15,7 @@ async function setUp(t: Test) {
   const store = await storeFor(t);
   const effect = await keyedEffect(store);
   const count = async (by: number) => Number((await store.read.kvGet('p', 'count')) ?? by);
-  const write = (given: Effect | undefined = effect) =>
+  const write = (given: KeyedEffect | undefined = effect) =>
     writeOnce(store, given, async (writer) => {
       const outcome = Number((await writer.kvGet('p', 'count')) ?? 0) + 1;
       await writer.kvSet('p', 'count', String(outcome));
@@ -99,7 +99,7 @@ t.test('a refusal is noted of what has not happened, and then it cannot happen a
   await t.rejects(write(), { code: 'EFFECT_UNKNOWN' });
   t.equal(await count(0), 0);
 
-  const [begun, done] = [1, 2].map((occurrence) => ({ ...effect, occurrence })) as [Effect, Effect];
+  const [begun, done] = [1, 2].map((occurrence) => ({ ...effect, occurrence })) as [KeyedEffect, KeyedEffect];
   await beginEffect(store, begun);
   t.equal(await effects.failure(begun), undefined);
   t.equal(await effects.refuse(begun, { message: 'broken' }), true);

@@ -9,7 +9,7 @@ import {
   type KeyedStart,
   MAX_KEPT_BODY,
 } from '../../../../src/services/idempotency-keys.ts';
-import type { Store, Writer } from '../../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../../src/store/store.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const REQUEST = { scope: 'caller', key: 'key', fingerprint: 'print' };
@@ -164,7 +164,7 @@ t.test('a run that has ended is renewed no more', async (t) => {
     ...shared(inner),
     write: (body) =>
       inner.write((writer) => {
-        const renewClaims: Writer['renewClaims'] = async (claims) => {
+        const renewClaims: StoreWriter['renewClaims'] = async (claims) => {
           renewed.push(claims.map(({ id }) => id));
         };
         return body({ ...writer, renewClaims });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
-import type { Effect } from '../../../../src/domain/idempotency.ts';
+import type { KeyedEffect } from '../../../../src/domain/idempotency.ts';
 import type { KvCaller, KvLock } from '../../../../src/domain/kv.ts';
 import { createKvService } from '../../../../src/services/kv.ts';
 import { PluginWrites } from '../../../../src/services/plugin-writes.ts';
@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   return { store, kv, p, other: { ...p, pluginId: 'other' }, signal: new AbortController().signal, pass };
 }
 
-const next = (effect: Effect, occurrence: number): Effect => ({ ...effect, occurrence });
+const next = (effect: KeyedEffect, occurrence: number): KeyedEffect => ({ ...effect, occurrence });
 
 function got(lock: KvLock | null): KvLock {
   if (lock === null) throw new Error('the lock is held');

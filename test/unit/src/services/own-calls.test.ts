@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../../../src/chains/chain-client.ts';
+import { type LocalRpcMethod, type LocalSendMethod, OwnRefusal } from '../../../../src/chains/chain-client.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
 import type { WireObject } from '../../../../src/domain/json/json.ts';
 import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
-import { createOwnCalls } from '../../../../src/services/own-calls.ts';
+import { createLocalRpc } from '../../../../src/services/own-calls.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import { createTransactionsService } from '../../../../src/services/transactions.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
@@ -31,17 +31,17 @@ async function open(t: Test, signingMs?: number) {
     ...(signingMs === undefined ? {} : { signingMs }),
   };
   await engine.start();
-  return { world, deps, runOwn: createOwnCalls(deps) };
+  return { world, deps, runOwn: createLocalRpc(deps) };
 }
 
-const ANSWER: OwnMethod = {
+const ANSWER: LocalRpcMethod = {
   kind: 'answer',
   run: async (params, { address, identity }) => ({ params: JSON.stringify(params), address, identity }),
 };
-const SIGN: OwnMethod = { kind: 'sign', run: async (_params, _account, { id }) => ({ signer: id }) };
+const SIGN: LocalRpcMethod = { kind: 'sign', run: async (_params, _account, { id }) => ({ signer: id }) };
 
 /** A method that sends its parameters unchanged. */
-const SEND: SendingMethod = {
+const SEND: LocalSendMethod = {
   kind: 'send',
   body: (params) => ({ effect: params }),
   check: async ({ effect }) => {
@@ -79,7 +79,7 @@ t.test('a paused relayer runs nothing, and an unknown one is not found', async (
 
 t.test('what a method refuses is in the answer, with the id; anything else is thrown', async (t) => {
   const { runOwn } = await open(t);
-  const failing = (error: Error): OwnMethod => ({ kind: 'answer', run: () => Promise.reject(error) });
+  const failing = (error: Error): LocalRpcMethod => ({ kind: 'answer', run: () => Promise.reject(error) });
   const refusal = new OwnRefusal(-32_602, 'INVALID_PARAMS', 'no address');
   t.strictSame(await runOwn('r1', { method: 'tell', id: 3 }, failing(refusal), {}), {
     jsonrpc: '2.0',
@@ -122,6 +122,6 @@ t.test('a refusal that is none of the method’s is thrown as it is', async (t) 
   const { deps } = await open(t);
   const gone = new AppError('RELAYER_NOT_FOUND', { id: 'r1' });
   const transactions = { ...deps.transactions, send: () => Promise.reject(gone) };
-  const runOwn = createOwnCalls({ ...deps, transactions });
+  const runOwn = createLocalRpc({ ...deps, transactions });
   await t.rejects(runOwn('r1', { method: 'send', params: 'a' }, SEND, {}), gone);
 });

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type OwnMethod, OwnRefusal } from '../../../../src/chains/chain-client.ts';
+import { type LocalRpcMethod, OwnRefusal } from '../../../../src/chains/chain-client.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { RpcOutcome } from '../../../../src/egress/rpc/rpc-client.ts';
 import { rpcMayAct, rpcRights } from '../../../../src/services/rpc.ts';
@@ -200,7 +200,7 @@ async function ownMethods(t: Test) {
     refusal(params);
     return { run: runs.length };
   };
-  const methods = new Map<string, OwnMethod>([
+  const methods = new Map<string, LocalRpcMethod>([
     ['feeEstimate', { kind: 'answer', run: run('answer') }],
     ['signTransaction', { kind: 'sign', run: run('sign') }],
     [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Account } from '../../../../src/chains/chain-client.ts';
+import type { RelayerAccount } from '../../../../src/chains/chain-client.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
@@ -33,7 +33,7 @@ t.test('the family signs texts and typed data, gated alike; one that cannot says
       message: `${what} is not supported for evm relayers`,
     });
     Object.assign(world.family, {
-      [method]: async (body: unknown, { address }: Account, { id }: Signer) => ({
+      [method]: async (body: unknown, { address }: RelayerAccount, { id }: Signer) => ({
         body: JSON.stringify(body),
         address,
         id,
@@ -70,7 +70,7 @@ t.test('a family that signs no transactions without sending them says so', async
 t.test('a transaction is signed for the chain that the network is pinned to', async (t) => {
   const world = await EngineWorld.open(t);
   const asked: (string | undefined)[] = [];
-  world.client.signTransaction = async (_body: unknown, account?: Account) => {
+  world.client.signTransaction = async (_body: unknown, account?: RelayerAccount) => {
     asked.push(account?.identity);
     return {};
   };
@@ -86,7 +86,7 @@ t.test('what users pay is quoted and built by the family, for the chain that the
   const unsupported = { code: 'NOT_SUPPORTED', message: 'Sponsoring transactions is not supported for evm relayers' };
   await t.rejects(signing.quoteSponsored('r1', {}), unsupported);
   await t.rejects(signing.buildSponsored('r1', {}), unsupported);
-  const echo = async (body: unknown, { address, identity }: Account, signer?: Signer) => ({
+  const echo = async (body: unknown, { address, identity }: RelayerAccount, signer?: Signer) => ({
     body: JSON.stringify(body),
     address,
     identity,

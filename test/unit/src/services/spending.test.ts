@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { HOUR_MS, type Spender } from '../../../../src/domain/transaction/spending.ts';
+import { HOUR_MS, type PluginSpender } from '../../../../src/domain/transaction/spending.ts';
 import { createSpendingGuard } from '../../../../src/services/spending.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { FakeFamily } from '../../../support/fake-chain-client.ts';
@@ -7,7 +7,7 @@ import { storeFor, transactionOf } from '../../../support/store.ts';
 
 const chain = new FakeFamily();
 
-async function stage(t: Test, caveats: Spender['caveats']) {
+async function stage(t: Test, caveats: PluginSpender['caveats']) {
   let now = 1000;
   const store = await storeFor(t, { now: () => now, elapsed: () => performance.now() });
   const guard = createSpendingGuard(store);

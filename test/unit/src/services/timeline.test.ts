@@ -1,12 +1,12 @@
 import t from 'tap';
 import type { Transaction } from '../../../../src/domain/transaction/transaction.ts';
-import { TIMELINE_EVENTS, type TransactionHistory, timelineOf } from '../../../../src/services/timeline.ts';
+import { TIMELINE_EVENTS, type TimelineRecords, timelineOf } from '../../../../src/services/timeline.ts';
 import { attemptOf, transactionOf } from '../../../support/store.ts';
 
 const at = (second: number) => `2026-11-21T00:00:${String(second).padStart(2, '0')}.000+00:00`;
 const time = (second: number) => Date.parse('2026-11-21T00:00:00Z') + second * 1000;
 
-function courseOf(given: Partial<TransactionHistory> = {}): TransactionHistory {
+function courseOf(given: Partial<TimelineRecords> = {}): TimelineRecords {
   const transaction = given.transaction ?? transactionOf({ createdAt: time(0) });
   return { transaction, attempts: [], decisions: [], intents: [], endedAt: null, ...given };
 }

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { changesOf, needsRestart, type Running } from '../../../../src/settings/changes.ts';
+import { compareConfigurations, needsRestart, type RunningFacts } from '../../../../src/settings/changes.ts';
 import type { Configuration } from '../../../../src/settings/configuration.ts';
 import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const chains = createChains(systemClock);
 const signerKinds = createSignerKinds();
-const running: Running = { isOther: () => false, variablesOf: () => [] };
+const running: RunningFacts = { isOther: () => false, variablesOf: () => [] };
 const env = { A: 'a', B: 'b', SECRET: 's'.repeat(32), OTHER: 'o'.repeat(32) };
 
 /** A configuration file in which every list has an entry. */
@@ -54,8 +54,11 @@ async function configurationOf(t: Test, file: object, variables: Record<string, 
   return await loadConfiguration({ env: variables, cwd, chains, signerKinds });
 }
 
-async function changes(t: Test, now: object, told: Partial<Running> = {}, variables = env, was: object = FILE) {
-  return changesOf(await configurationOf(t, was), await configurationOf(t, now, variables), { ...running, ...told });
+async function changes(t: Test, now: object, told: Partial<RunningFacts> = {}, variables = env, was: object = FILE) {
+  return compareConfigurations(await configurationOf(t, was), await configurationOf(t, now, variables), {
+    ...running,
+    ...told,
+  });
 }
 
 /** For each field of an entry, a value that differs from the file. */
@@ -216,7 +219,7 @@ t.test(
 );
 
 t.test('a new one that the API has made as another account waits', async (t) => {
-  const isOther: Running['isOther'] = ({ id }) => id === 'r2';
+  const isOther: RunningFacts['isOther'] = ({ id }) => id === 'r2';
   const file = { ...FILE, relayers: [...FILE.relayers, { ...FILE.relayers[0], id: 'r2', signer_id: 's2' }] };
   t.match(await changes(t, file, { isOther }), { applied: [], waiting: ['relayers[1]'] });
 });

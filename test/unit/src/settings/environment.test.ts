@@ -1,13 +1,13 @@
 import t from 'tap';
-import { foreignVariables, readEnvironment, readVariables } from '../../../../src/settings/environment.ts';
-import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { findUnsupportedVariables, readEnvironment, readVariables } from '../../../../src/settings/environment.ts';
+import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 
 const KEY = 'k'.repeat(32);
 
 function read(variables: Record<string, string>) {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const environment = readEnvironment(variables, findings);
-  return { environment, problems: findings.problems.map(textOf), warnings: findings.warnings.map(textOf) };
+  return { environment, problems: findings.problems.map(problemText), warnings: findings.warnings.map(problemText) };
 }
 
 t.test('the defaults', (t) => {
@@ -138,18 +138,18 @@ t.test('the names of what does not exist here, and no others', (t) => {
     'MY_REDIS_URL',
     'RPC_TIMEOUT_MS',
   ];
-  t.strictSame(foreignVariables(Object.fromEntries([...foreign, ...ours].map((name) => [name, '1']))), foreign);
+  t.strictSame(findUnsupportedVariables(Object.fromEntries([...foreign, ...ours].map((name) => [name, '1']))), foreign);
   t.end();
 });
 
 t.test('the environment wins over the file', async (t) => {
   const dir = t.testdir({ '.env': '# comment\nA=file\nB="two words"\n' });
-  t.strictSame(await readVariables({ A: 'real' }, dir, new Findings()), { A: 'real', B: 'two words' });
+  t.strictSame(await readVariables({ A: 'real' }, dir, new ConfigurationFindings()), { A: 'real', B: 'two words' });
 });
 
 t.test('no file is fine, an unreadable one is not', async (t) => {
-  t.strictSame(await readVariables({ A: 'real' }, t.testdir({}), new Findings()), { A: 'real' });
-  const findings = new Findings();
+  t.strictSame(await readVariables({ A: 'real' }, t.testdir({}), new ConfigurationFindings()), { A: 'real' });
+  const findings = new ConfigurationFindings();
   await readVariables({}, t.testdir({ '.env': {} }), findings);
-  t.strictSame(findings.problems.map(textOf), ['.env: cannot be read (EISDIR)']);
+  t.strictSame(findings.problems.map(problemText), ['.env: cannot be read (EISDIR)']);
 });

@@ -2,9 +2,9 @@ import { chmod, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { KnownSignerKinds } from '../../../../src/settings/configuration.ts';
-import { codeOf, readJsonFile, shownPath } from '../../../../src/settings/json-file.ts';
+import { displayPath, fileErrorCode, readJsonFile } from '../../../../src/settings/json-file.ts';
 import { checkKeyFiles } from '../../../../src/settings/load.ts';
-import { ConfigurationError, Findings, textOf } from '../../../../src/settings/problems.ts';
+import { ConfigurationError, ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 
@@ -168,11 +168,11 @@ t.test('a keystore that others can read is a warning with the cure, once per fil
   const signers = ['keys/own', 'keys/link', 'keys/group', join(cwd, 'keys/all'), './keys/all', 'keys/none'].map(
     (path, index) => ({ id: `s${index}`, type: 'local', config: { path } }),
   );
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const signerKinds: KnownSignerKinds = createSignerKinds();
   const elsewhere = { id: 'v', type: 'vault', config: {} };
   await checkKeyFiles([...signers, elsewhere], { signerKinds, cwd }, findings);
-  t.strictSame(findings.warnings.map(textOf), [
+  t.strictSame(findings.warnings.map(problemText), [
     'keys/group: others on this machine can use this keystore. Keep it to its owner: chmod 600 keys/group',
     'keys/all: others on this machine can use this keystore. Keep it to its owner: chmod 600 keys/all',
   ]);
@@ -181,18 +181,18 @@ t.test('a keystore that others can read is a warning with the cure, once per fil
 
 t.test('JSON is read, a byte order mark is not', async (t) => {
   const dir = t.testdir({ 'a.json': '\uFEFF{"a":12345678901234567890}' });
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   t.strictSame(await readJsonFile(join(dir, 'a.json'), 'a.json', findings), { value: { a: '12345678901234567890' } });
   t.strictSame(findings.problems, []);
 });
 
 t.test('each way of failing is a problem under the name the operator knows', async (t) => {
   const dir = t.testdir({ 'bad.json': '{\n  "a": hunter2\n}', folder: {} });
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   t.equal(await readJsonFile(join(dir, 'bad.json'), 'bad.json', findings), undefined);
   t.equal(await readJsonFile(join(dir, 'none.json'), 'none.json', findings, 'Make it'), undefined);
   t.equal(await readJsonFile(join(dir, 'folder'), 'folder', findings), undefined);
-  t.strictSame(findings.problems.map(textOf), [
+  t.strictSame(findings.problems.map(problemText), [
     'bad.json: is not valid JSON: expected a value at line 2 column 8',
     'none.json: there is no such file. Make it',
     'folder: cannot be read (EISDIR)',
@@ -201,15 +201,15 @@ t.test('each way of failing is a problem under the name the operator knows', asy
 });
 
 t.test('paths are shown as the operator would type them', (t) => {
-  t.equal(shownPath('/a', '/a/config/c.json'), 'config/c.json');
-  t.equal(shownPath('/a', '/a'), '.');
-  t.equal(shownPath('/a/b', '/etc/c.json'), '/etc/c.json');
-  t.equal(codeOf('odd'), 'odd');
+  t.equal(displayPath('/a', '/a/config/c.json'), 'config/c.json');
+  t.equal(displayPath('/a', '/a'), '.');
+  t.equal(displayPath('/a/b', '/etc/c.json'), '/etc/c.json');
+  t.equal(fileErrorCode('odd'), 'odd');
   t.end();
 });
 
 t.test('the error names all of them', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   findings.settle();
   findings.warn('f', 'w', 'odd');
   findings.settle();

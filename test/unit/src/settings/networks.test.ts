@@ -6,20 +6,20 @@ import {
   parseNetworkEntry,
   readNetworkEntries,
 } from '../../../../src/settings/networks/network-files.ts';
-import { inherit, type NetworkUse, resolveNetworks } from '../../../../src/settings/networks/networks.ts';
-import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { inheritNetworks, type NetworkReference, resolveNetworks } from '../../../../src/settings/networks/networks.ts';
+import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import { httpUrlSchema, rpcUrlsSchema } from '../../../../src/settings/schema.ts';
 import { chains } from '../../../support/config-folder.ts';
 
 t.test('networks', async (t) => {
-  function resolve(values: unknown[], uses: NetworkUse[] = []) {
-    const findings = new Findings();
+  function resolve(values: unknown[], uses: NetworkReference[] = []) {
+    const findings = new ConfigurationFindings();
     const entries = values.flatMap(
       (value, index) => parseNetworkEntry(value, { file: `${index}.json`, path: '' }, findings) ?? [],
     );
     const networks = resolveNetworks(entries, chains, uses, findings);
     const find = (type: string, name: string) => networks.find((one) => one.type === type && one.name === name);
-    return { networks, find, problems: findings.problems.map(textOf) };
+    return { networks, find, problems: findings.problems.map(problemText) };
   }
   const mine = ['https://mine.test'];
 
@@ -74,7 +74,7 @@ t.test('networks', async (t) => {
     t.ok(resolve([entry]).find('evm', 'local'));
     t.ok(resolve([entry], [{ network: 'local', networkType: 'stellar' }]).find('stellar', 'local'));
     t.ok(resolve([{ ...entry, from: 'sepolia' }], [{ network: 'local', networkType: 'stellar' }]).find('evm', 'local'));
-    const both: NetworkUse[] = [
+    const both: NetworkReference[] = [
       { network: 'local', networkType: 'stellar' },
       { network: 'local', networkType: 'evm' },
     ];
@@ -110,12 +110,12 @@ t.test('network files', async (t) => {
   });
 
   async function read(t: Test, folder: Parameters<Test['testdir']>[0], declared?: unknown) {
-    const findings = new Findings();
+    const findings = new ConfigurationFindings();
     const source = { declared, file: 'config.json', defaultFolder: 'networks', cwd: t.testdir(folder) };
     const entries = await readNetworkEntries(source, findings);
     return {
       places: entries.map(({ name, at }) => `${name} in ${at.file} ${at.path}`.trimEnd()),
-      problems: findings.problems.map(textOf),
+      problems: findings.problems.map(problemText),
     };
   }
 
@@ -179,8 +179,11 @@ t.test('network inheritance', async (t) => {
   }
 
   function run(entries: [string, NetworkEntry][], others = new Map()) {
-    const findings = new Findings();
-    return { networks: inherit(new Map(entries), others, findings), problems: findings.problems.map(textOf) };
+    const findings = new ConfigurationFindings();
+    return {
+      networks: inheritNetworks(new Map(entries), others, findings),
+      problems: findings.problems.map(problemText),
+    };
   }
 
   t.test('the child wins, lists of endpoints replace, tags and features unite', (t) => {

@@ -3,19 +3,19 @@ import { z } from 'zod';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { check } from '../../../../src/settings/check.ts';
+import { checkValue } from '../../../../src/settings/check.ts';
 import type { ChainSchemas } from '../../../../src/settings/configuration.ts';
-import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import {
   checkCaveats,
-  checkGrants,
+  checkPluginGrants,
   checkRelayerReferences,
-  type KnownNames,
+  type ReferableNames,
 } from '../../../../src/settings/references.ts';
-import { checkSecrets, createSecretResolver, secretSchema } from '../../../../src/settings/secrets.ts';
+import { checkSecrets, configurationSecretSchema, createSecretResolver } from '../../../../src/settings/secrets.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 
-const known: KnownNames = {
+const known: ReferableNames = {
   networks: [
     { type: 'evm', name: 'sepolia' },
     { type: 'stellar', name: 'testnet' },
@@ -29,9 +29,9 @@ const known: KnownNames = {
 const at = { file: 'f', path: 'x[0]' };
 
 function relayerFaults(value: unknown): string[] {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   checkRelayerReferences(value, at, known, findings);
-  return findings.problems.map(textOf);
+  return findings.problems.map(problemText);
 }
 
 t.test('a relayer names what exists', (t) => {
@@ -51,16 +51,16 @@ t.test('a relayer names what exists', (t) => {
 });
 
 t.test('no credential of the service can be granted to a plugin', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const env = ['STELLAR_NETWORK', 'API_KEY', 'KEYSTORE_PASSPHRASE', 'STORAGE_ENCRYPTION_KEY', 7];
-  checkGrants({ permissions: { env, relayers: { 'payout-1': [], payout1: [] } } }, at, known, findings);
-  checkGrants({ id: 'none' }, at, known, findings);
-  t.match(findings.problems.map(textOf), [
+  checkPluginGrants({ permissions: { env, relayers: { 'payout-1': [], payout1: [] } } }, at, known, findings);
+  checkPluginGrants({ id: 'none' }, at, known, findings);
+  t.match(findings.problems.map(problemText), [
     /permissions\.env\[1\]: API_KEY is a credential/,
     /permissions\.env\[2\]: KEYSTORE_PASSPHRASE is a credential/,
     /permissions\.env\[3\]: STORAGE_ENCRYPTION_KEY is a credential/,
   ]);
-  t.match(findings.warnings.map(textOf), [/no relayer "payout1" is declared here\. Did you mean "payout-1"\?/]);
+  t.match(findings.warnings.map(problemText), [/no relayer "payout1" is declared here\. Did you mean "payout-1"\?/]);
   t.end();
 });
 
@@ -72,9 +72,9 @@ t.test('caveats', async (t) => {
   ]);
 
   function faults(relayers: object): string[] {
-    const findings = new Findings();
+    const findings = new ConfigurationFindings();
     checkCaveats({ permissions: { relayers } }, { file: 'f', path: 'plugins[0]' }, families, findings);
-    return findings.problems.map(textOf);
+    return findings.problems.map(problemText);
   }
 
   t.test('what is named is an account and a function', (t) => {
@@ -99,7 +99,7 @@ t.test('caveats', async (t) => {
   });
 
   t.test('what has no form is reported elsewhere', (t) => {
-    const findings = new Findings();
+    const findings = new ConfigurationFindings();
     for (const value of ['text', {}, { permissions: { relayers: { payer: { recipients: 'all' } } } }]) {
       checkCaveats(value, { file: 'f', path: 'p' }, families, findings);
     }
@@ -155,15 +155,15 @@ t.test('a secret is a variable or itself', (t) => {
 });
 
 t.test('the form of a secret', (t) => {
-  t.ok(secretSchema.safeParse({ type: 'env', value: 'A', note: 'ignored' }).success);
+  t.ok(configurationSecretSchema.safeParse({ type: 'env', value: 'A', note: 'ignored' }).success);
   for (const wrong of ['text', { type: 'file', value: 'x' }, { type: 'env', value: '' }, { type: 'plain' }]) {
-    t.notOk(secretSchema.safeParse(wrong).success, JSON.stringify(wrong));
+    t.notOk(configurationSecretSchema.safeParse(wrong).success, JSON.stringify(wrong));
   }
   t.end();
 });
 
 t.test('missing variables are found wherever they are named', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const part = [
     { config: { a: { type: 'env', value: 'SET' }, deep: [{ type: 'env', value: 'NONE' }] } },
     null,
@@ -172,7 +172,7 @@ t.test('missing variables are found wherever they are named', (t) => {
   ];
   const names = checkSecrets(part, { file: 'f', path: 'signers' }, { SET: 'x' }, findings);
   t.strictSame(names, ['SET', 'NONE']);
-  t.strictSame(findings.problems.map(textOf), [
+  t.strictSame(findings.problems.map(problemText), [
     'f: signers[0].config.deep[0]: the environment variable NONE is not set. Set NONE, in .env for instance',
   ]);
   t.end();
@@ -180,9 +180,9 @@ t.test('missing variables are found wherever they are named', (t) => {
 
 t.test('a secret in place of the name of its variable is not shown', (t) => {
   for (const value of ['ab'.repeat(32), 'correct horse battery', 's3cret~value', `-----BEGIN PRIVATE KEY-----`]) {
-    const findings = new Findings();
+    const findings = new ConfigurationFindings();
     checkSecrets({ key: { type: 'env', value } }, { file: 'f', path: 'signers' }, {}, findings);
-    const text = findings.problems.map(textOf).join();
+    const text = findings.problems.map(problemText).join();
     t.match(text, /^f: signers\.key: .*does not look like a name.*put the secret into that variable/);
     t.notMatch(text, value);
     t.throws(() => createSecretResolver({})({ type: 'env', value }), /does not look like a name/);
@@ -192,9 +192,9 @@ t.test('a secret in place of the name of its variable is not shown', (t) => {
 
 t.test('check', async (t) => {
   function faults(schema: z.ZodType, value: unknown): string[] {
-    const findings = new Findings();
-    check(schema, value, { file: 'f', path: 'here' }, findings);
-    return findings.problems.map(textOf);
+    const findings = new ConfigurationFindings();
+    checkValue(schema, value, { file: 'f', path: 'here' }, findings);
+    return findings.problems.map(problemText);
   }
 
   t.test('each fault has its path, and what is missing is called missing', (t) => {

@@ -3,40 +3,40 @@ import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
 import type { JsonObject } from '../../../../src/domain/json/json.ts';
-import { openApiKey } from '../../../../src/settings/api-key.ts';
-import { Findings, textOf } from '../../../../src/settings/problems.ts';
+import { openMasterApiKey } from '../../../../src/settings/api-key.ts';
+import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/settings/schema.ts';
 import {
   checkPolicies,
-  idsOf,
-  placesOf,
   readNotifications,
   readPlugins,
   readRelayers,
   readSigners,
+  sectionEntries,
+  sectionIds,
 } from '../../../../src/settings/sections.ts';
 import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
 
 const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });
 
 t.test('a section that is missing is empty, one that is no array is a problem', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   t.strictSame(readPlugins(section(undefined), findings), []);
   t.strictSame(findings.problems, []);
   t.strictSame(readPlugins(section({}), findings), []);
-  t.strictSame(findings.problems.map(textOf), ['f: s: must be an array']);
+  t.strictSame(findings.problems.map(problemText), ['f: s: must be an array']);
   t.end();
 });
 
 t.test('ids are found in entries of any shape', (t) => {
-  t.strictSame(idsOf([{ id: 'a' }, { id: 7 }, null, 'x', { id: 'b', other: 1 }]), ['a', 'b']);
-  t.strictSame(idsOf('none'), []);
-  t.strictSame(placesOf(section(['x'])), [['x', { file: 'f', path: 's[0]' }]]);
+  t.strictSame(sectionIds([{ id: 'a' }, { id: 7 }, null, 'x', { id: 'b', other: 1 }]), ['a', 'b']);
+  t.strictSame(sectionIds('none'), []);
+  t.strictSame(sectionEntries(section(['x'])), [['x', { file: 'f', path: 's[0]' }]]);
   t.end();
 });
 
 t.test('policies are parsed by the chain, also beside other faults', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const read = readRelayers(
     section([relayer, { ...relayer, id: 7, policies: { x: 1 } }, { ...relayer, id: 'c', policies: null }]),
     chains,
@@ -49,12 +49,12 @@ t.test('policies are parsed by the chain, also beside other faults', (t) => {
       ['c', {}],
     ],
   );
-  t.match(findings.problems.map(textOf), [/^f: s\[1\]\.id: /, 'f: s[1].policies.x: unknown key']);
+  t.match(findings.problems.map(problemText), [/^f: s\[1\]\.id: /, 'f: s[1].policies.x: unknown key']);
   t.end();
 });
 
 t.test('policies that the named network cannot give are a problem', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const policyFault = (_: unknown, network: string, settings?: JsonObject) =>
     network === 'x' && settings?.['relay'] === undefined ? 'not on x' : null;
   const choosy = new Map([...chains].map(([type, chain]) => [type, { ...chain, policyFault }]));
@@ -67,14 +67,14 @@ t.test('policies that the named network cannot give are a problem', (t) => {
     }
   };
   checkAll({ relay: 'there' });
-  t.strictSame(findings.problems.map(textOf), [], 'the network has what is asked for');
+  t.strictSame(findings.problems.map(problemText), [], 'the network has what is asked for');
   checkAll({});
-  t.strictSame(findings.problems.map(textOf), ['f: s[1].policies: not on x']);
+  t.strictSame(findings.problems.map(problemText), ['f: s[1].policies: not on x']);
   t.end();
 });
 
 t.test('unknown keys inside a policy’s lists and options are ignored with a warning, others are problems', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const token = z.strictObject({ mint: z.string() });
   const options = z.strictObject({ options: z.strictObject({ level: z.string() }) });
   const policySchema = z.strictObject({ tokens: z.array(token), swap: options }).transform((all): JsonObject => all);
@@ -82,7 +82,7 @@ t.test('unknown keys inside a policy’s lists and options are ignored with a wa
   const policies = { tokens: [{ mint: 'a', old: 1 }], swap: { options: { level: 'x', older: 2 } } };
   const [read] = readRelayers(section([{ ...relayer, policies }]), strict, findings);
   t.strictSame(read?.policies, { tokens: [{ mint: 'a' }], swap: { options: { level: 'x' } } });
-  t.strictSame(findings.warnings.map(textOf), [
+  t.strictSame(findings.warnings.map(problemText), [
     'f: s[0].policies.tokens[0].old: unknown key, ignored',
     'f: s[0].policies.swap.options.older: unknown key, ignored',
   ]);
@@ -92,7 +92,7 @@ t.test('unknown keys inside a policy’s lists and options are ignored with a wa
   readRelayers(section([{ ...relayer, policies: slips }]), strict, findings);
   const near = { tokens: [{ mint: 'a', mnt: 'b' }], swap: { options: { level: 'x' } } };
   readRelayers(section([{ ...relayer, policies: near }]), strict, findings);
-  t.match(findings.problems.map(textOf), [
+  t.match(findings.problems.map(problemText), [
     /policies\.swap\.x: unknown key/,
     /policies\.y: unknown key/,
     'f: s[0].policies.tokens[0].mnt: unknown key. Did you mean "mint"?',
@@ -101,17 +101,17 @@ t.test('unknown keys inside a policy’s lists and options are ignored with a wa
 });
 
 t.test('a signer is parsed by its kind', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   t.strictSame(
     readSigners(section([signer, { ...signer, id: 'b', config: { path: 1 } }]), signerKinds, findings).length,
     1,
   );
-  t.match(findings.problems.map(textOf), [/s\[1\]\.config\.path/, /s\[1\]\.config\.passphrase: missing/]);
+  t.match(findings.problems.map(problemText), [/s\[1\]\.config\.path/, /s\[1\]\.config\.passphrase: missing/]);
   t.end();
 });
 
 t.test('a short webhook key works and is remarked', (t) => {
-  const findings = new Findings();
+  const findings = new ConfigurationFindings();
   const entry = (id: string, signing_key?: unknown) => ({ id, type: 'webhook', url: 'https://a.test', signing_key });
   const entries = [
     entry('a'),
@@ -119,10 +119,10 @@ t.test('a short webhook key works and is remarked', (t) => {
     entry('c', { type: 'env', value: 'KEY' }),
   ];
   t.equal(readNotifications(section(entries), { KEY: 'k'.repeat(32) }, findings).length, 3);
-  t.strictSame(findings.warnings.map(textOf), ['f: s[1].signing_key: the key has fewer than 32 characters']);
+  t.strictSame(findings.warnings.map(problemText), ['f: s[1].signing_key: the key has fewer than 32 characters']);
   const alone = { ...entry('d'), second_signing_key: { type: 'plain', value: 'k'.repeat(32) } };
   readNotifications(section([alone]), {}, findings);
-  t.strictSame(findings.problems.map(textOf), ['f: s[0].second_signing_key: needs a signing_key']);
+  t.strictSame(findings.problems.map(problemText), ['f: s[0].second_signing_key: needs a signing_key']);
   t.end();
 });
 
@@ -155,36 +155,43 @@ t.test('a notification is a webhook', (t) => {
 
 t.test('the key of the environment is used and nothing is written', async (t) => {
   const dir = t.testdir({});
-  t.strictSame(await openApiKey('k'.repeat(32), join(dir, 'data')), { key: 'k'.repeat(32), file: null, isNew: false });
+  t.strictSame(await openMasterApiKey('k'.repeat(32), join(dir, 'data')), {
+    key: 'k'.repeat(32),
+    file: null,
+    isNew: false,
+  });
   await t.rejects(stat(join(dir, 'data')), { code: 'ENOENT' });
 });
 
 t.test('without one a key is made for its owner only, and found again', async (t) => {
   const dir = join(t.testdir({}), 'new', 'data');
-  const made = await openApiKey(undefined, dir);
+  const made = await openMasterApiKey(undefined, dir);
   t.match(made.key, /^[0-9a-f]{64}$/);
   t.equal(made.file, join(dir, 'api-key'));
   t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
   t.equal(await readFile(join(dir, 'api-key'), 'utf8'), `${made.key}\n`);
   t.equal(made.isNew, true);
-  t.strictSame(await openApiKey(undefined, dir), { ...made, isNew: false });
-  const other = await openApiKey(undefined, join(dir, 'other'));
+  t.strictSame(await openMasterApiKey(undefined, dir), { ...made, isNew: false });
+  const other = await openMasterApiKey(undefined, join(dir, 'other'));
   t.not(other.key, made.key);
 });
 
 t.test('a file that others may read is closed to them', async (t) => {
   const dir = t.testdir({ 'api-key': 'k'.repeat(40) });
   await chmod(join(dir, 'api-key'), 0o644);
-  t.equal((await openApiKey(undefined, dir)).key, 'k'.repeat(40));
+  t.equal((await openMasterApiKey(undefined, dir)).key, 'k'.repeat(40));
   t.equal((await stat(join(dir, 'api-key'))).mode & 0o777, 0o600);
 });
 
 t.test('a file with something else stops the start and shows nothing of it', async (t) => {
   for (const content of ['', 'short', `${'k'.repeat(40)} and more`]) {
-    const opening = openApiKey(undefined, t.testdir({ 'api-key': content }));
+    const opening = openMasterApiKey(undefined, t.testdir({ 'api-key': content }));
     await t.rejects(opening, { name: 'ConfigurationError', message: /api-key: does not hold a key.*Delete it/ });
     await opening.catch((error: Error) => t.notMatch(error.message, /kkk|short/));
   }
-  await t.rejects(openApiKey(undefined, t.testdir({ 'api-key': {} })), /cannot be read or made \(EISDIR\)/);
-  await t.rejects(openApiKey(undefined, join(t.testdir({ file: 'x' }), 'file')), /cannot be read or made \(ENOTDIR\)/);
+  await t.rejects(openMasterApiKey(undefined, t.testdir({ 'api-key': {} })), /cannot be read or made \(EISDIR\)/);
+  await t.rejects(
+    openMasterApiKey(undefined, join(t.testdir({ file: 'x' }), 'file')),
+    /cannot be read or made \(ENOTDIR\)/,
+  );
 });

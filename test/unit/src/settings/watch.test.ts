@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { digestsOf, watchConfiguration } from '../../../../src/settings/watch.ts';
+import { digestFiles, watchConfiguration } from '../../../../src/settings/watch.ts';
 
 /** A configuration folder that is watched. The watch does not keep the process alive, so a timer does. */
 async function watched(t: Test, onChange: (files: string[]) => Promise<void> = () => Promise.resolve()) {
@@ -14,7 +14,7 @@ async function watched(t: Test, onChange: (files: string[]) => Promise<void> = (
   let heard = Promise.withResolvers<void>();
   const close = watchConfiguration({
     ...files,
-    since: await digestsOf(files),
+    since: await digestFiles(files),
     async onChange(changed) {
       told.push(changed);
       heard.resolve();
@@ -102,5 +102,5 @@ t.test('what could not be dealt with is told again', async (t) => {
 
 t.test('what is not there is no error', async (t) => {
   const files = { files: [join(t.testdir({}), 'config.json')], folder: join(t.testdir({}), 'networks') };
-  t.equal((await digestsOf(files)).size, 0);
+  t.equal((await digestFiles(files)).size, 0);
 });

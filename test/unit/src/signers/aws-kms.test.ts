@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createSecretResolver, type Variables } from '../../../../src/settings/secrets.ts';
-import { awsKmsSignerKind, RenewedClient } from '../../../../src/signers/aws-kms.ts';
+import { awsKmsSignerKind, ReplaceableClient } from '../../../../src/signers/aws-kms.ts';
 import type { Curve } from '../../../../src/signers/signer.ts';
 import { signerTools } from '../../../support/signer-tools.ts';
 import { startAwsKms } from '../../../support/signers/aws-kms-double.ts';
@@ -100,7 +100,7 @@ t.test('renewed client', async (t) => {
       searches += 1;
       return searches === 1 ? new Promise<string>(() => {}) : Promise.resolve(`search ${searches}`);
     };
-    const clients = new RenewedClient(() => new SearchingClient(search), 50);
+    const clients = new ReplaceableClient(() => new SearchingClient(search), 50);
     const ask = () => clients.ask((client) => client.send());
     await t.rejects(ask(), { message: 'no answer within 0.05 s' });
     t.strictSame(await ask(), { by: 'search 2' });
@@ -109,7 +109,7 @@ t.test('renewed client', async (t) => {
 
   t.test('an answer and an error are passed on, by the same client', async (t) => {
     let made = 0;
-    const clients = new RenewedClient(() => ({ number: ++made }), 60_000);
+    const clients = new ReplaceableClient(() => ({ number: ++made }), 60_000);
     t.strictSame(await clients.ask(async (client) => client), { number: 1 });
     await t.rejects(
       clients.ask(() => Promise.reject(new Error('refused'))),
@@ -120,7 +120,7 @@ t.test('renewed client', async (t) => {
 
   t.test('questions that hang together make one client anew', async (t) => {
     let made = 0;
-    const clients = new RenewedClient(() => ({ number: ++made }), 1);
+    const clients = new ReplaceableClient(() => ({ number: ++made }), 1);
     const hung = () => clients.ask(() => new Promise<object>(() => {}));
     await Promise.all([t.rejects(hung()), t.rejects(hung()), t.rejects(hung())]);
     t.equal(clients.current.number, 2);

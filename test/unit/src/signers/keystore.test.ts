@@ -7,9 +7,9 @@ import t, { type Test } from 'tap';
 import { KeyFault } from '../../../../src/signers/held-key.ts';
 import {
   describeKeystore,
-  keyInClear,
   openKeystore,
   openKeystoreFile,
+  plaintextKeyKind,
   readKeystoreFile,
   sealKeystore,
 } from '../../../../src/signers/keystore.ts';
@@ -238,7 +238,7 @@ t.test('the forms that keys are kept in are called by their names', (t) => {
     [pem.toString(), 'a private key in PEM'],
     [mnemonic?.phrase ?? '', 'a phrase of words in clear'],
   ] as const) {
-    t.equal(keyInClear(text), name);
+    t.equal(plaintextKeyKind(text), name);
   }
   t.end();
 });
@@ -248,7 +248,7 @@ t.test('what is none is nothing', (t) => {
   const scrypt = { N: 2, r: 1, p: 1 };
   const keystore = encryptKeystoreJsonSync({ address, privateKey }, 'a', { scrypt });
   for (const text of ['', '{}', '[]', '[1,2,3]', keystore, privateKey.slice(0, -1), 'hello world', '{"key":"a"}']) {
-    t.equal(keyInClear(text), undefined, text);
+    t.equal(plaintextKeyKind(text), undefined, text);
   }
   t.end();
 });

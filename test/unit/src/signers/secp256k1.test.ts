@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { hexlify, Signature, SigningKey } from 'ethers';
 import t from 'tap';
-import { nativeCurve, type Secp256k1, wasmCurve } from '../../../../src/signers/secp256k1.ts';
+import { loadNativeSecp256k1, loadWasmSecp256k1, type Secp256k1 } from '../../../../src/signers/secp256k1.ts';
 import { runsOf } from '../../../support/properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -60,11 +60,11 @@ function unlessThrown(point: () => string): Uint8Array | undefined {
 
 t.test('ethers agrees with all that each build of libsecp256k1 says', async (t) => {
   const expected = resultsOf(ethersCurve);
-  t.same(resultsOf(wasmCurve()), expected);
+  t.same(resultsOf(loadWasmSecp256k1()), expected);
   const folder = dirname(createRequire(import.meta.url).resolve('secp256k1/package.json'));
   const built = readdirSync(join(folder, 'prebuilds'));
   t.ok(built.includes('linux-x64'));
-  const native = nativeCurve();
+  const native = loadNativeSecp256k1();
   t.equal(native !== undefined, built.includes(`${process.platform}-${process.arch}`), 'it is used where it is built');
   if (native !== undefined) t.same(resultsOf(native), expected);
 });

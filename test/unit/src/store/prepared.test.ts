@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely } from 'kysely';
 import t, { type Test } from 'tap';
-import { prepared, preparedList } from '../../../../src/store/prepared.ts';
+import { preparedListQuery, preparedQuery } from '../../../../src/store/prepared.ts';
 import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 interface Things {
@@ -27,7 +27,7 @@ function open(t: Test) {
 t.test('is built once, when it is first made, and answers each time for what it is given', async (t) => {
   const { db, connection, asked } = open(t);
   let built = 0;
-  const named = prepared(connection, (name: string, after: number, limit: number) => {
+  const named = preparedQuery(connection, (name: string, after: number, limit: number) => {
     built += 1;
     return db
       .selectFrom('things')
@@ -50,17 +50,17 @@ t.test('is built once, when it is first made, and answers each time for what it 
 t.test('keeps the constants of its query, and may take an argument twice or none', async (t) => {
   const { db, connection } = open(t);
   const things = () => db.selectFrom('things').select('id').where('name', '=', 'a').orderBy('id');
-  const either = prepared(connection, (id: number) =>
+  const either = preparedQuery(connection, (id: number) =>
     things().where((on) => on.or([on('id', '=', id), on('id', '<', id)])),
   );
   t.same(await either(1), [{ id: 1 }]);
   t.same(await either(3), [{ id: 1 }, { id: 3 }]);
-  t.same(await prepared(connection, things)(), [{ id: 1 }, { id: 3 }]);
+  t.same(await preparedQuery(connection, things)(), [{ id: 1 }, { id: 3 }]);
 });
 
 t.test('a list of any length is answered, by few queries', async (t) => {
   const { db, connection, asked } = open(t);
-  const named = preparedList(connection, (names) =>
+  const named = preparedListQuery(connection, (names) =>
     db.selectFrom('things').select('id').where('name', 'in', names).orderBy('id'),
   );
   t.same(await named([]), []);
@@ -75,13 +75,13 @@ t.test('a list of any length is answered, by few queries', async (t) => {
 
 t.test('a query that leaves a parameter out is refused', async (t) => {
   const { db, connection } = open(t);
-  const deaf = prepared(connection, (_name: string) => db.selectFrom('things').select('id'));
+  const deaf = preparedQuery(connection, (_name: string) => db.selectFrom('things').select('id'));
   await t.rejects(deaf('a'), /Parameter 0 of a prepared query is none of its values/);
 });
 
 t.test('a value that would be stored as another is refused', async (t) => {
   const { db, connection } = open(t);
-  const byId = prepared(connection, (id: number) => db.selectFrom('things').select('id').where('id', '=', id));
+  const byId = preparedQuery(connection, (id: number) => db.selectFrom('things').select('id').where('id', '=', id));
   await t.rejects(byId(2 ** 60), TypeError);
   await t.rejects(byId(Number.NaN), TypeError);
 });

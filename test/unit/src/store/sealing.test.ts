@@ -9,7 +9,7 @@ import { createLog } from '../../../../src/observability/log.ts';
 import { sqliteColumns } from '../../../../src/store/column-types.ts';
 import { migrations } from '../../../../src/store/migrations/migrations.ts';
 import type { Tables } from '../../../../src/store/schema.ts';
-import { checkSeal, createSealer, loadSealingKey } from '../../../../src/store/sealing.ts';
+import { checkSealingKeys, createSealer, loadSealingKey } from '../../../../src/store/sealing.ts';
 import { sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 // The threat: somebody who reads or edits the database file learns a secret, or passes one off as another.
@@ -81,12 +81,14 @@ t.test('a database knows the key that it was sealed with', async (t) => {
   t.teardown(() => database.close());
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
   await migrations[0]?.up(db, sqliteColumns);
-  await checkSeal(db, sealer);
-  await checkSeal(db, sealer);
-  await t.rejects(checkSeal(db, createSealer([newKey], randomBytes)), { message: /is not the key that this database/ });
-  await checkSeal(db, createSealer([newKey, oldKey], randomBytes));
-  await checkSeal(db, createSealer([newKey], randomBytes));
-  await t.rejects(checkSeal(db, sealer), 'the old key can be retired, and is');
+  await checkSealingKeys(db, sealer);
+  await checkSealingKeys(db, sealer);
+  await t.rejects(checkSealingKeys(db, createSealer([newKey], randomBytes)), {
+    message: /is not the key that this database/,
+  });
+  await checkSealingKeys(db, createSealer([newKey, oldKey], randomBytes));
+  await checkSealingKeys(db, createSealer([newKey], randomBytes));
+  await t.rejects(checkSealingKeys(db, sealer), 'the old key can be retired, and is');
 });
 
 t.test('storage key', async (t) => {

@@ -1,4 +1,4 @@
-import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS } from '../../../../../src/engine/lane/lane-step.ts';
 import { type Anvil, startAnvil } from '../../../../support/anvil.ts';
 import { evmCallFaults } from '../../../../support/faults/evm-calls.ts';
 import { declareRelayers, type RelayerAccount } from '../../../../support/relayer-accounts.ts';
@@ -18,7 +18,7 @@ const ACCOUNTS = 3;
 export function evmChain(blocks: Blocks): SoakChain {
   return {
     name: `evm, blocks ${blocks}`,
-    steps: CHECKPOINTS,
+    steps: CRASH_POINTS,
     callFaults: evmCallFaults,
     start: () => start(blocks),
   };

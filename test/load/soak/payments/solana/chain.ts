@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js';
-import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS } from '../../../../../src/engine/lane/lane-step.ts';
 import { type Svm, type SvmEndpoint, startSvm } from '../../../../doubles/svm/svm.ts';
 import { solanaCallFaults } from '../../../../support/faults/solana-calls.ts';
 import { declareOverKeys } from '../../../../support/relayer-accounts.ts';
@@ -29,7 +29,7 @@ const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 /** An SVM that makes blocks at regular times. */
 export const solanaChain: SoakChain = {
   name: `solana, a block each ${SLOT_MS} ms`,
-  steps: CHECKPOINTS.filter((step) => !NOT_PASSED.includes(step)),
+  steps: CRASH_POINTS.filter((step) => !NOT_PASSED.includes(step)),
   callFaults: solanaCallFaults,
   start,
 };

@@ -1,5 +1,5 @@
 import { Keypair } from '@stellar/stellar-sdk';
-import { CHECKPOINTS } from '../../../../../src/engine/lane/lane-step.ts';
+import { CRASH_POINTS } from '../../../../../src/engine/lane/lane-step.ts';
 import { type StellarEndpoint, type StellarNet, startStellar } from '../../../../doubles/stellar/stellar-net.ts';
 import { stellarCallFaults } from '../../../../support/faults/stellar-calls.ts';
 import { declareOverKeys } from '../../../../support/relayer-accounts.ts';
@@ -33,7 +33,7 @@ const NOT_PASSED: readonly string[] = ['further-signed', 'further-written'];
 /** A Stellar network that closes ledgers at regular times. */
 export const stellarChain: SoakChain = {
   name: `stellar, a ledger each ${LEDGER_MS} ms`,
-  steps: CHECKPOINTS.filter((step) => !NOT_PASSED.includes(step)),
+  steps: CRASH_POINTS.filter((step) => !NOT_PASSED.includes(step)),
   callFaults: stellarCallFaults,
   start,
 };

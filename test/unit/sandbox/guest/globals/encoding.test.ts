@@ -14,7 +14,7 @@ import {
   latin1Bytes,
   latin1Text,
   TextDecoder,
-  textOf,
+  textOfUtf16,
   Utf8Decoder,
 } from '../../../../../sandbox/guest/globals/encoding/text-decoder.ts';
 import {
@@ -83,7 +83,7 @@ t.test('each byte is a character, and each character a byte', (t) => {
   t.same(latin1Bytes(text), bytes);
   t.same(latin1Bytes('\u0141€'), Uint8Array.of(0x41, 0xac));
   t.equal(latin1Text(new Uint8Array()), '');
-  t.equal(textOf(Uint16Array.of(0xd83d, 0xde00)), '😀');
+  t.equal(textOfUtf16(Uint16Array.of(0xd83d, 0xde00)), '😀');
   t.end();
 });
 

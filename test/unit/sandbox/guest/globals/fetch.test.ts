@@ -2,7 +2,7 @@ import t from 'tap';
 import type { FetchParams, FetchReply } from '../../../../../sandbox/capability-contract.ts';
 import { createBlobClasses } from '../../../../../sandbox/guest/globals/fetch/blob.ts';
 import { BodyContent, extractBody } from '../../../../../sandbox/guest/globals/fetch/body.ts';
-import { type AskForFetch, readDataUrl } from '../../../../../sandbox/guest/globals/fetch/fetch.ts';
+import { type CallFetchCapability, readDataUrl } from '../../../../../sandbox/guest/globals/fetch/fetch.ts';
 import { createFormDataClass } from '../../../../../sandbox/guest/globals/fetch/form-data.ts';
 import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../../support/guest-web.ts';
 
@@ -28,7 +28,7 @@ t.test('fetch', async (t) => {
       asked.push({ method, params });
       return answer(method, params);
     };
-    return { asked, ...guestWeb(ask as unknown as AskForFetch) };
+    return { asked, ...guestWeb(ask as unknown as CallFetchCapability) };
   }
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));

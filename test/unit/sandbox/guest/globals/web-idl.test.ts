@@ -1,6 +1,11 @@
 /** Threat: methods that are called on strangers, and lists that change while they are walked. */
 import t from 'tap';
-import { conform, makeIterable, recordOf, tooFew } from '../../../../../sandbox/guest/globals/web-idl.ts';
+import {
+  conformToWebIdl,
+  makeIterable,
+  readWebIdlRecord,
+  tooFewArguments,
+} from '../../../../../sandbox/guest/globals/web-idl.ts';
 
 class Pairs {
   readonly #pairs: [string, number][] = [];
@@ -17,7 +22,7 @@ class Pairs {
     return this.#pairs.length;
   }
 }
-conform(Pairs, { required: { add: 2 } });
+conformToWebIdl(Pairs, { required: { add: 2 } });
 makeIterable(Pairs, (pairs) => Pairs.of(pairs));
 
 type Listed = Pairs & {
@@ -34,10 +39,10 @@ t.test('members are as those of the platform’s own classes', (t) => {
   const listed: string[] = [];
   for (const name in pairs) listed.push(name);
   t.strictSame(listed.sort(), ['add', 'entries', 'forEach', 'keys', 'size', 'values']);
-  t.throws(() => (pairs.add as (name: string) => void)('a'), tooFew('Pairs.add', 2));
+  t.throws(() => (pairs.add as (name: string) => void)('a'), tooFewArguments('Pairs.add', 2));
   t.equal(pairs.add.length, 2);
   t.equal(pairs.size, 0);
-  t.match(tooFew('f', 1).message, 'f needs 1 argument');
+  t.match(tooFewArguments('f', 1).message, 'f needs 1 argument');
   t.end();
 });
 
@@ -68,7 +73,7 @@ t.test('iterators see what changes on the way', (t) => {
 
 t.test('records have own names only', (t) => {
   const record = Object.create({ inherited: 1 }, { hidden: { value: 1 }, own: { value: 2, enumerable: true } });
-  t.strictSame(recordOf(record as object), [['own', 2]]);
-  t.throws(() => recordOf({ [Symbol('s')]: 1 }), TypeError);
+  t.strictSame(readWebIdlRecord(record as object), [['own', 2]]);
+  t.throws(() => readWebIdlRecord({ [Symbol('s')]: 1 }), TypeError);
   t.end();
 });

@@ -5,8 +5,8 @@ import { createAssert, createComparisons, createThrowing } from '../../../../../
 import {
   AssertionError,
   comparisonText,
-  fail,
   samenessText,
+  throwAssertionError,
 } from '../../../../../sandbox/guest/node/assertion-error.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
@@ -190,10 +190,20 @@ t.test('each has its name, which its error begins with', (t) => {
 
 t.test('an own message, an own error, or what was made of the values', (t) => {
   const failure = { operator: '==', actual: 1, expected: 2, generated: 'made', from: () => {} };
-  t.throws(() => fail({ ...failure, message: undefined }), { message: 'made', generatedMessage: true, actual: 1 });
-  t.throws(() => fail({ ...failure, message: 'own' }), { message: 'own', generatedMessage: false, operator: '==' });
-  t.throws(() => fail({ ...failure, message: (a, b) => `${String(a)} and ${String(b)}` }), { message: '1 and 2' });
-  t.throws(() => fail({ ...failure, message: new RangeError('own') }), RangeError);
+  t.throws(() => throwAssertionError({ ...failure, message: undefined }), {
+    message: 'made',
+    generatedMessage: true,
+    actual: 1,
+  });
+  t.throws(() => throwAssertionError({ ...failure, message: 'own' }), {
+    message: 'own',
+    generatedMessage: false,
+    operator: '==',
+  });
+  t.throws(() => throwAssertionError({ ...failure, message: (a, b) => `${String(a)} and ${String(b)}` }), {
+    message: '1 and 2',
+  });
+  t.throws(() => throwAssertionError({ ...failure, message: new RangeError('own') }), RangeError);
   t.end();
 });
 

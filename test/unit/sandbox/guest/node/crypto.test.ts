@@ -5,7 +5,7 @@
 import * as nodeCrypto from 'node:crypto';
 import t from 'tap';
 import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/lazy/node-crypto.ts';
-import { createArithmetic } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
 import { guestCrypto } from '../../../../support/guest-crypto.ts';
 import { runtimeServices } from '../../../../support/guest-web.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
@@ -100,7 +100,7 @@ t.test('key objects cannot be forged', (t) => {
 
 t.test('failures of the process are thrown as Node throws them', async (t) => {
   const answering = (answer: string) =>
-    createArithmetic({ compute: () => answer, computeLater: () => Promise.resolve(answer) });
+    createProcessCrypto({ compute: () => answer, computeLater: () => Promise.resolve(answer) });
   const QUESTION = { op: 'names', of: 'hashes' } as const;
   t.same(answering('=AQI=').bytes(QUESTION), new Uint8Array([1, 2]));
   t.equal(await answering(':[]').textLater(QUESTION), '[]');

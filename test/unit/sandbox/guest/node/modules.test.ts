@@ -12,10 +12,10 @@ import {
   checkInteger,
   checkObject,
   checkString,
+  invalidArgType,
+  invalidArgValue,
   nodeError,
   outOfRange,
-  wrongType,
-  wrongValue,
 } from '../../../../../sandbox/guest/node/node-error.ts';
 import { createOs } from '../../../../../sandbox/guest/node/os.ts';
 import { Reflect as Plain, globalThis as scope } from '../../../../../sandbox/guest/node/plain-intrinsics.ts';
@@ -235,7 +235,7 @@ t.test('errors have a code, which their stack shows', async (t) => {
 });
 
 t.test('errors say what was received as Node’s do', async (t) => {
-  const received = (value: unknown) => wrongType('a', 'of type string', value).message.replace(/.*Received /, '');
+  const received = (value: unknown) => invalidArgType('a', 'of type string', value).message.replace(/.*Received /, '');
   t.strictSame(
     [undefined, null, 5, -0, 'x', 'x'.repeat(40), true, 5n, Symbol('s'), [], {}, new Map(), class A {}, () => 1].map(
       received,
@@ -248,12 +248,12 @@ t.test('errors say what was received as Node’s do', async (t) => {
     ],
   );
   t.equal(received(Object.create(null)), '[Object: null prototype] {}');
-  t.match(wrongType('options.a', 'of type string', 5).message, /^The "options\.a" property/);
+  t.match(invalidArgType('options.a', 'of type string', 5).message, /^The "options\.a" property/);
   t.equal(
     outOfRange('n', '>= 0', 12_345_678_901).message,
     'The value of "n" is out of range. It must be >= 0. Received 12_345_678_901',
   );
-  t.equal(wrongValue('v', 'x').message, "The argument 'v' is invalid. Received 'x'");
+  t.equal(invalidArgValue('v', 'x').message, "The argument 'v' is invalid. Received 'x'");
 });
 
 t.test('checks of arguments let pass what is right', async (t) => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { create } from '../../../../../sandbox/guest/lazy/inspect.ts';
 import { type Comparison, isDeepEqual } from '../../../../../sandbox/guest/node/deep-equal.ts';
 import { createTypeChecks } from '../../../../../sandbox/guest/node/type-checks.ts';
-import { callbackify, createTools, deprecate, inherits, promisify } from '../../../../../sandbox/guest/node/util.ts';
+import { callbackify, createUtil, deprecate, inherits, promisify } from '../../../../../sandbox/guest/node/util.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';
 
 t.test('deep equal', async (t) => {
@@ -212,7 +212,7 @@ t.test('function wrappers', async (t) => {
 });
 
 t.test('tools', async (t) => {
-  const ours = createTools() as unknown as typeof nodeUtil;
+  const ours = createUtil() as unknown as typeof nodeUtil;
 
   t.test('the smaller functions do as Node’s', async (t) => {
     await sameAsNode(t, ours, nodeUtil, {

@@ -4,7 +4,7 @@ import { join, parse, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { createCompiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { LAZY_MODULE } from '../../../../../sandbox/protocol.ts';
+import { LAZY_MODULE_MARKER } from '../../../../../sandbox/protocol.ts';
 import { findPluginFile } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
@@ -181,7 +181,7 @@ t.test(
 );
 
 t.test('the guest runtime and each of its lazy modules is an expression that evaluates to a function', async (t) => {
-  const [runtime, ...modules] = (await compiler.runtime()).split(LAZY_MODULE);
+  const [runtime, ...modules] = (await compiler.runtime()).split(LAZY_MODULE_MARKER);
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
   // What a lazy module finds when it runs: the global names that always exist, and Node's modules.
   const globals = () => {

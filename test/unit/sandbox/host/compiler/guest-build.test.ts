@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { stop } from 'esbuild';
 import t from 'tap';
-import { isStrict, performBuild, strict } from '../../../../../sandbox/host/compiler/guest-build.ts';
+import { isStrictCode, performBuild, toStrictCode } from '../../../../../sandbox/host/compiler/guest-build.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 const modulesDir = resolve(import.meta.dirname, '../../../../../sandbox/guest/modules');
@@ -208,16 +208,16 @@ t.test('a file is strict by its first words', (t) => {
     '#!/bin/x\n// c\n/* d\n */ "use strict"',
     '\uFEFF"use strict"',
   ]) {
-    t.ok(isStrict(text), text);
+    t.ok(isStrictCode(text), text);
   }
   for (const text of ['', 'a; "use strict"', '// "use strict"', '"use stricter"', '("use strict")']) {
-    t.notOk(isStrict(text), text);
+    t.notOk(isStrictCode(text), text);
   }
   t.end();
 });
 
 t.test('a script becomes strict, and keeps its lines', (t) => {
-  const made = (text: string) => Buffer.from(strict(Buffer.from(text))).toString();
+  const made = (text: string) => Buffer.from(toStrictCode(Buffer.from(text))).toString();
   t.equal(made('var x = (() => {\n  a;\n})();'), 'var x = (() => {"use strict";\n  a;\n})();');
   t.equal(made('a; (() => {b})'), 'a; (() => {b})');
   t.end();

@@ -3,31 +3,25 @@ import { builtinModules } from 'node:module';
 import { runInNewContext } from 'node:vm';
 import { build, stop } from 'esbuild';
 import t from 'tap';
-import { absentText, insteadOf } from '../../../../../sandbox/host/compiler/absent-modules.ts';
+import { absentModuleAdvice, absentModuleText } from '../../../../../sandbox/host/compiler/absent-modules.ts';
 import { BrowserField } from '../../../../../sandbox/host/compiler/browser-field.ts';
 import {
-  isProvided,
-  nodeModule,
-  partImports,
-  providedCall,
-  providedText,
+  isProvidedNodeModule,
+  nodeModuleName,
+  providedModuleExpression,
+  providedModuleText,
+  runtimePartImports,
 } from '../../../../../sandbox/host/compiler/guest-modules.ts';
 
 t.teardown(() => stop());
 
 t.test('modules of Node are told from packages', (t) => {
-  t.strictSame(['fs', 'node:fs', 'node:test', 'test', 'left-pad', './fs', 'fs/promises', 'events/'].map(nodeModule), [
-    'fs',
-    'fs',
-    'test',
-    undefined,
-    undefined,
-    undefined,
-    'fs/promises',
-    undefined,
-  ]);
-  t.strictSame(['events', 'fs', 'node:events'].map(isProvided), [true, false, false]);
-  t.match(providedText('events'), providedCall('events'));
+  t.strictSame(
+    ['fs', 'node:fs', 'node:test', 'test', 'left-pad', './fs', 'fs/promises', 'events/'].map(nodeModuleName),
+    ['fs', 'fs', 'test', undefined, undefined, undefined, 'fs/promises', undefined],
+  );
+  t.strictSame(['events', 'fs', 'node:events'].map(isProvidedNodeModule), [true, false, false]);
+  t.match(providedModuleText('events'), providedModuleExpression('events'));
   t.end();
 });
 
@@ -38,7 +32,7 @@ t.test('parts of the runtime find each other, and no second one of a kind', asyn
     bundle: true,
     write: false,
     platform: 'browser',
-    plugins: [partImports('esbuild')],
+    plugins: [runtimePartImports('esbuild')],
     external: ['esbuild'],
   });
   const text = outputFiles[0]?.text ?? '';
@@ -55,7 +49,7 @@ t.test('parts of the runtime find each other, and no second one of a kind', asyn
 t.test('absent modules', async (t) => {
   function load(name: string): Record<string, unknown> {
     const module: { exports: Record<string, unknown> } = { exports: {} };
-    runInNewContext(absentText(name), { module });
+    runInNewContext(absentModuleText(name), { module });
     return module.exports;
   }
 
@@ -79,13 +73,13 @@ t.test('absent modules', async (t) => {
   });
 
   t.test('each of Node’s modules is small, and a name that is none is empty', (t) => {
-    for (const name of builtinModules) t.ok(absentText(name.replace('node:', '')).length < 32_768, name);
+    for (const name of builtinModules) t.ok(absentModuleText(name.replace('node:', '')).length < 32_768, name);
     t.strictSame(Object.keys(load('nope')), []);
     t.strictSame(load('tls')['rootCertificates'], []);
     for (const name of ['module', 'process', 'repl', 'v8'])
-      t.notMatch(absentText(name), /"\/|node_modules|file:/, name);
-    t.equal(insteadOf('dns/promises'), insteadOf('dns'));
-    t.equal(insteadOf('repl'), 'A plugin runs without Node.js');
+      t.notMatch(absentModuleText(name), /"\/|node_modules|file:/, name);
+    t.equal(absentModuleAdvice('dns/promises'), absentModuleAdvice('dns'));
+    t.equal(absentModuleAdvice('repl'), 'A plugin runs without Node.js');
     t.end();
   });
 });

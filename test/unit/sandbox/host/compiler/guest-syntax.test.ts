@@ -1,7 +1,12 @@
 import { runInNewContext } from 'node:vm';
 import { type Loader, stop, transform } from 'esbuild';
 import t from 'tap';
-import { GUEST_SYNTAX, guestLoader, isCode, unknownKind } from '../../../../../sandbox/host/compiler/guest-syntax.ts';
+import {
+  GUEST_SYNTAX,
+  guestLoader,
+  isCodeLoader,
+  unknownKind,
+} from '../../../../../sandbox/host/compiler/guest-syntax.ts';
 
 t.teardown(() => stop());
 
@@ -37,7 +42,7 @@ t.test('a file is read as the longest known end of its name says', (t) => {
     ['/x.css\\bar.ts', 'ts'],
   ];
   for (const [file, loader] of expected) t.equal(guestLoader(file), loader, file);
-  t.same((['js', 'jsx', 'ts', 'tsx', 'json', 'css', 'local-css', 'text'] as const).map(isCode), [
+  t.same((['js', 'jsx', 'ts', 'tsx', 'json', 'css', 'local-css', 'text'] as const).map(isCodeLoader), [
     ...Array.from({ length: 4 }, () => true),
     ...Array.from({ length: 4 }, () => false),
   ]);

@@ -5,7 +5,7 @@ import { build, stop } from 'esbuild';
 import t from 'tap';
 import { unresolvedReason } from '../../../../../sandbox/host/compiler/build-problems.ts';
 import { importWall } from '../../../../../sandbox/host/compiler/import-wall.ts';
-import { isReadByBundler, isWithin, packageFiles } from '../../../../../sandbox/host/compiler/package-files.ts';
+import { isReadByBundler, isWithinFolders, packageFiles } from '../../../../../sandbox/host/compiler/package-files.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 t.teardown(() => stop());
@@ -280,8 +280,8 @@ t.test('what would be read on the way to an import is looked at first', async (t
   symlinkSync(join(place.path, 'key'), bad);
   // Nothing above the plugins folder belongs to the plugins.
   symlinkSync(join(place.path, 'key'), join(place.path, 'package.json'));
-  const watched = (folder: string) => isWithin([root], folder);
-  const refused = () => packageFiles(watched, (file) => isWithin([root], file));
+  const watched = (folder: string) => isWithinFolders([root], folder);
+  const refused = () => packageFiles(watched, (file) => isWithinFolders([root], file));
   const lib = join(root, 'lib');
   t.equal(await refused()('good', root), undefined);
   t.equal(await refused()('./a/b.js', lib), undefined);

@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { Bundler } from '../../../../../sandbox/host/compiler/bundler.ts';
 import {
-  areUnchanged,
+  areSourceFilesUnchanged,
   packageFolders,
   readSource,
   sourceTexts,
@@ -54,11 +54,11 @@ t.test('a file that was written to or is gone has changed', async (t) => {
   const read = await readSource(file, () => true);
   if (typeof read === 'string') throw new Error(read);
   const states = new Map([[file, read.state]]);
-  t.equal(await areUnchanged(states), true);
+  t.equal(await areSourceFilesUnchanged(states), true);
   utimesSync(file, 1, 1);
-  t.equal(await areUnchanged(states), false, 'written');
+  t.equal(await areSourceFilesUnchanged(states), false, 'written');
   rmSync(file);
-  t.equal(await areUnchanged(states), false, 'gone');
+  t.equal(await areSourceFilesUnchanged(states), false, 'gone');
 });
 
 t.test('each file is read once, told of, and only where it may be read', async (t) => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { build, stop } from 'esbuild';
 import t from 'tap';
 import { readSourceMap } from '../../../../../sandbox/host/compiler/source-map.ts';
-import { placeIn, sourcePositions } from '../../../../../sandbox/host/compiler/source-positions.ts';
+import { positionInStack, sourcePositions } from '../../../../../sandbox/host/compiler/source-positions.ts';
 
 /** Line 2, column 3 of the bundle is line 5, column 9 of `lib/b.ts`. Nothing else is mapped. */
 const map = JSON.stringify({ version: 3, sources: ['a.ts', 'lib/b.ts'], names: [], mappings: ';ECIQ' });
@@ -55,8 +55,8 @@ t.test('nothing shows where the service and its packages lie', async (t) => {
 t.test('the place of an error is the first one in the author’s own files', async (t) => {
   const stack =
     'Error: x\n    at g (plugins/node_modules/a/i.js:1:1)\n    at async plugins/lib/b.ts:5:9 {"a":1}\n    at plugins/a.ts:1:1';
-  t.strictSame(placeIn(stack), { file: 'plugins/lib/b.ts', line: 5, column: 9 });
-  t.equal(placeIn('Error: x\n    at node_modules/a.ts:1:1'), undefined);
+  t.strictSame(positionInStack(stack), { file: 'plugins/lib/b.ts', line: 5, column: 9 });
+  t.equal(positionInStack('Error: x\n    at node_modules/a.ts:1:1'), undefined);
 });
 
 t.test('a map that was too large to be kept is missed below the stack', async (t) => {

@@ -8,12 +8,16 @@ import t from 'tap';
 import { OpenCiphers } from '../../../../../sandbox/process/crypto/ciphers.ts';
 import {
   answerCryptoQuestion,
-  answered,
-  answeredFailure,
-  slowWorkOf,
+  cryptoAnswerText,
+  cryptoFailureText,
+  readSlowCryptoWork,
 } from '../../../../../sandbox/process/crypto/crypto-answer.ts';
-import { failureOf, forgetErrors, Question } from '../../../../../sandbox/process/crypto/question.ts';
-import { slowWork } from '../../../../../sandbox/process/crypto/slow-work.ts';
+import {
+  CryptoQuestionFields,
+  clearOpenSslErrors,
+  cryptoFailureOf,
+} from '../../../../../sandbox/process/crypto/question.ts';
+import { createSlowCryptoWork } from '../../../../../sandbox/process/crypto/slow-work.ts';
 import { asked, base64, derOf } from '../../../../support/guest-crypto.ts';
 
 const data = base64('data');
@@ -69,22 +73,22 @@ t.test('what would take longer than there is left is not begun', (t) => {
   t.type(asked({ ...PBKDF2, iterations: 1000 }), Buffer);
   t.match(asked({ ...PBKDF2, iterations: 2 ** 31 - 1 }), /limits\.slice_ms\): use the form with a callback/);
   t.match(asked({ ...PBKDF2, iterations: 100_000 }, { leftMs: () => 3 }), /3 ms are left/);
-  t.throws(() => slowWorkOf(JSON.stringify({ ...PBKDF2, iterations: 2 ** 31 - 1 }), 1000), /limits\.cpu_ms/);
-  t.ok(slowWorkOf(JSON.stringify({ ...PBKDF2, iterations: 1_000_000 }), 1000).ms > 500);
+  t.throws(() => readSlowCryptoWork(JSON.stringify({ ...PBKDF2, iterations: 2 ** 31 - 1 }), 1000), /limits\.cpu_ms/);
+  t.ok(readSlowCryptoWork(JSON.stringify({ ...PBKDF2, iterations: 1_000_000 }), 1000).ms > 500);
   t.end();
 });
 
 t.test('what this side says of itself stays here', (t) => {
   t.equal(
-    answered(() => 'x'),
+    cryptoAnswerText(() => 'x'),
     ':x',
   );
   t.equal(
-    answered(() => Buffer.from('x')),
+    cryptoAnswerText(() => Buffer.from('x')),
     '=eA==',
   );
-  t.equal(answeredFailure(new Error('open /root/secret')), '');
-  t.equal(answeredFailure('text'), '');
+  t.equal(cryptoFailureText(new Error('open /root/secret')), '');
+  t.equal(cryptoFailureText('text'), '');
   t.end();
 });
 
@@ -108,7 +112,14 @@ t.test('an error of one question is not the next one’s', (t) => {
 });
 
 t.test('each field is looked at', (t) => {
-  const question = new Question({ text: 'a', number: 5, half: 1.5, bytes: 'YWI=', list: ['x'], long: 'a'.repeat(40) });
+  const question = new CryptoQuestionFields({
+    text: 'a',
+    number: 5,
+    half: 1.5,
+    bytes: 'YWI=',
+    list: ['x'],
+    long: 'a'.repeat(40),
+  });
   t.equal(question.text('text'), 'a');
   t.equal(question.optional('absent'), undefined);
   t.equal(question.whole('number', 5), 5);
@@ -126,7 +137,7 @@ t.test('each field is looked at', (t) => {
     () => question.whole('number', 4),
     () => question.whole('absent', 4),
     () => question.one('text', ['b']),
-    () => new Question('text'),
+    () => new CryptoQuestionFields('text'),
   ]) {
     t.throws(wrong, { code: 'ERR_CRYPTO_OPERATION_FAILED' });
   }
@@ -135,13 +146,13 @@ t.test('each field is looked at', (t) => {
 
 t.test('of an error the guest is told what is about its data', (t) => {
   const error = Object.assign(new RangeError('too long'), { code: 'ERR_X', reason: 'long', library: 5, secret: 'x' });
-  t.strictSame(failureOf(error), { kind: 'RangeError', message: 'too long', code: 'ERR_X', reason: 'long' });
-  t.strictSame(failureOf(new SyntaxError('x')), { kind: 'Error', message: 'x' });
+  t.strictSame(cryptoFailureOf(error), { kind: 'RangeError', message: 'too long', code: 'ERR_X', reason: 'long' });
+  t.strictSame(cryptoFailureOf(new SyntaxError('x')), { kind: 'Error', message: 'x' });
   for (const text of ['a\n    at file', 'see /etc/passwd', 'file:///x', 'node:internal/x', 'x'.repeat(500)]) {
-    t.equal(failureOf(new Error(text)), undefined);
+    t.equal(cryptoFailureOf(new Error(text)), undefined);
   }
-  t.equal(failureOf({ message: 'x' }), undefined);
-  t.doesNotThrow(forgetErrors);
+  t.equal(cryptoFailureOf({ message: 'x' }), undefined);
+  t.doesNotThrow(clearOpenSslErrors);
   t.end();
 });
 
@@ -292,7 +303,7 @@ t.test('so many at once, and so much in one step', (t) => {
 });
 
 const [password, salt] = [base64('p'), base64('s')];
-const work = (fields: object) => slowWork(new Question(fields));
+const work = (fields: object) => createSlowCryptoWork(new CryptoQuestionFields(fields));
 const PBKDF2_10 = { op: 'pbkdf2', password, salt, iterations: 10, length: 20, hash: 'sha256' };
 const SCRYPT = { op: 'scrypt', password, salt, length: 20, cost: 1024, block: 8, parallel: 1, memory: 32 * 1_048_576 };
 

@@ -1,6 +1,6 @@
 /** Threat: jobs that are reported after their call, charged to nobody, or so many that other calls never get a turn. */
 import t from 'tap';
-import { CallJobs, JobQueue } from '../../../../../sandbox/process/crypto/jobs.ts';
+import { CallJobs, CryptoJobQueue } from '../../../../../sandbox/process/crypto/jobs.ts';
 import { base64 } from '../../../../support/guest-crypto.ts';
 
 const QUESTION = { op: 'pbkdf2', password: base64('p'), salt: '', iterations: 20_000, length: 8, hash: 'sha256' };
@@ -8,7 +8,7 @@ const QUESTION = { op: 'pbkdf2', password: base64('p'), salt: '', iterations: 20
 function jobs() {
   const done = Promise.withResolvers<[number, string, number]>();
   const seen: number[] = [];
-  const made = new CallJobs(new JobQueue(), (id, answer, ms) => {
+  const made = new CallJobs(new CryptoJobQueue(), (id, answer, ms) => {
     seen.push(id);
     done.resolve([id, answer, ms]);
   });
@@ -38,7 +38,7 @@ t.test('a refusal is reported later, and so is Node’s', async (t) => {
 });
 
 t.test('nothing is reported after the end of the call', async (t) => {
-  const queue = new JobQueue();
+  const queue = new CryptoJobQueue();
   const done: number[] = [];
   const closed = new CallJobs(queue, (id) => done.push(id));
   closed.start(1, JSON.stringify(QUESTION), 1000);
@@ -55,7 +55,7 @@ t.test('nothing is reported after the end of the call', async (t) => {
 });
 
 function queue() {
-  const jobs = new JobQueue();
+  const jobs = new CryptoJobQueue();
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const add = (owner: object, name: string, memoryBytes = 0) =>

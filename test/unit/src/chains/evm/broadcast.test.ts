@@ -1,6 +1,6 @@
 import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
-import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
@@ -9,7 +9,7 @@ import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-doub
 const hashOf = (index: number) => `0x${'ab'.repeat(31)}${index.toString(16).padStart(2, '0')}`;
 
 function attempt(index: number): Attempt {
-  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, ...NEW_ATTEMPT };
+  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, ...UNACCEPTED_ATTEMPT };
   const version = { purpose: 'send', request: {}, fields: {} } as const;
   const anchor = { kind: 'sequence', sequence: BigInt(index) } as const;
   return { ...stored, ...version, anchor, raw: '0x02', hash: hashOf(index) };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
+import { networkSchema, readNetworkSettings } from '../../../../../src/chains/evm/configuration/network.ts';
 import {
   minimumBalance,
   policyFault,
@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 t.test('network', async (t) => {
   const read = (entry: JsonObject) =>
-    readSettings({ type: 'evm', name: 'test', rpcUrls: [], settings: networkSchema.parse(entry) });
+    readNetworkSettings({ type: 'evm', name: 'test', rpcUrls: [], settings: networkSchema.parse(entry) });
 
   t.test('a whole entry is taken at its word', async (t) => {
     const legacy = read({ chain_id: 56, required_confirmations: 3, symbol: 'BNB', average_blocktime_ms: 3_000 });

@@ -2,8 +2,8 @@
 // lie and each delay of a node that could change that decision.
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { createLookout, observe } from '../../../../../src/chains/evm/confirm.ts';
+import type { ObservedTransaction } from '../../../../../src/chains/chain-client.ts';
+import { createObservationMemory, observeTransactions } from '../../../../../src/chains/evm/confirm.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
@@ -25,7 +25,7 @@ const hashOf = (digit: string) => `0x${digit.repeat(64)}`;
 const quantity = (value: bigint | number) => `0x${value.toString(16)}`;
 
 /** A submitted transaction with attempts of the given hashes. */
-function entry(sequence: bigint, hashes: string[], receipt?: JsonObject): ObservedEntry {
+function entry(sequence: bigint, hashes: string[], receipt?: JsonObject): ObservedTransaction {
   const fields: JsonObject = { chain_id: 1, from: ACCOUNT.address, gas_limit: 21_000, gas_price: 1 };
   if (receipt !== undefined) fields['receipt'] = receipt;
   const stored = storedTransaction(ACCOUNT, { to: TO, value: 0, speed: 'fast' });
@@ -83,9 +83,9 @@ async function open(t: Test, ...worlds: World[]) {
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
   const asked = (method: string) =>
     doubles.flatMap(({ calls }) => calls).filter((call) => call.method === method).length;
-  const { search } = createLookout(STILL);
-  const look = (entries: ObservedEntry[], depth = 10n, { floor } = createLookout(STILL)) =>
-    observe(rpc, entries, depth, { floor, search });
+  const { search } = createObservationMemory(STILL);
+  const look = (entries: ObservedTransaction[], depth = 10n, { floor } = createObservationMemory(STILL)) =>
+    observeTransactions(rpc, entries, depth, { floor, search });
   return { doubles, asked, look };
 }
 
@@ -429,7 +429,7 @@ t.test('a node below what another has shown is passed over, without blame', asyn
   const hash = hashOf('1');
   const time = { now: () => 0, elapsed: () => at };
   let at = 0;
-  const lookout = createLookout(time);
+  const lookout = createObservationMemory(time);
   const { doubles, look } = await open(t, { head: 8, count: 0 }, { head: 20, receipts: { [hash]: receiptFor(hash) } });
   const [behind, ahead] = doubles;
   t.same(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }], 'nothing was seen so far');
@@ -449,7 +449,7 @@ t.test('a node below what another has shown is passed over, without blame', asyn
 
 t.test('the floor is the highest block seen, for half a minute', async (t) => {
   let at = 1_000;
-  const { floor } = createLookout({ now: () => 0, elapsed: () => at });
+  const { floor } = createObservationMemory({ now: () => 0, elapsed: () => at });
   t.equal(floor.height(), -1n);
   floor.raise(10n);
   floor.raise(7n);
@@ -472,10 +472,10 @@ t.test('only a look that can judge the height says that a node has caught up', a
   let caughtUp = 0;
   const watched: RpcClient = { ...rpc, caughtUp: () => void (caughtUp += 1) };
   const lookAbove = async (block: bigint) => {
-    const lookout = createLookout(STILL);
+    const lookout = createObservationMemory(STILL);
     lookout.floor.raise(block);
     caughtUp = 0;
-    t.same(await observe(watched, [entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }]);
+    t.same(await observeTransactions(watched, [entry(0n, [hash])], 10n, lookout), [{ kind: 'open' }]);
     return caughtUp;
   };
   t.equal(await lookAbove(-1n), 0, 'nothing was seen that it should have');
@@ -486,7 +486,7 @@ t.test('only a look that can judge the height says that a node has caught up', a
 
 t.test('a liar’s far height does not rule out the honest nodes', async (t) => {
   const hash = hashOf('1');
-  const lookout = createLookout(STILL);
+  const lookout = createObservationMemory(STILL);
   lookout.floor.raise(5_000_000n);
   const { look, doubles } = await open(t, { receipts: { [hash]: receiptFor(hash) } }, { head: 5_000_000, count: 0 });
   t.match(await look([entry(0n, [hash])], 10n, lookout), [{ kind: 'included', hash }]);
@@ -537,7 +537,7 @@ t.test('a node that is behind what was shown, or not as high as it says, gives n
   const one = entry(0n, [hashOf('1')]);
   const proving = { head: 100, transactions: [taker(hashOf('2'))] };
   const lookAbove = async (block: bigint, world: World) => {
-    const lookout = createLookout(STILL);
+    const lookout = createObservationMemory(STILL);
     if (block >= 0n) lookout.floor.raise(block);
     return (await open(t, world)).look([one], 10n, lookout);
   };
@@ -548,7 +548,7 @@ t.test('a node that is behind what was shown, or not as high as it says, gives n
   t.same(await lookAbove(-1n, { ...proving, top: 99 }), [{ kind: 'open' }]);
 });
 
-function attemptWith({ attempts: [attempt] }: ObservedEntry, fields: JsonObject) {
+function attemptWith({ attempts: [attempt] }: ObservedTransaction, fields: JsonObject) {
   if (attempt === undefined) throw new Error('it has an attempt');
   return { ...attempt, fields };
 }
@@ -568,7 +568,7 @@ t.test('a real node: reorganised away, and displaced by another transaction', as
   const { client, rpc } = openEvm([anvil.url], { required_confirmations: 3 });
   t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
   const account = { address: alice.address, policies: {} };
-  const look = async (entry: ObservedEntry) => (await client.observe([entry]))[0];
+  const look = async (entry: ObservedTransaction) => (await client.observe([entry]))[0];
 
   const before = await anvil.rpc('evm_snapshot');
   const { entry: sent } = await sendThrough(client, account, signerOf(alice), { to: TO, value: 1, speed: 'fast' });
@@ -640,7 +640,7 @@ t.test(
           }),
         ),
     };
-    t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n, createLookout(STILL)), [
+    t.match(await observeTransactions(watched, [{ ...sent.entry, transaction }], 1n, createObservationMemory(STILL)), [
       { kind: 'included', reason },
     ]);
     t.ok(calls.includes('eth_getTransactionReceipt') && !calls.includes('debug_traceTransaction'));

@@ -1,14 +1,14 @@
 import t from 'tap';
-import { dialect } from '../../../../../src/chains/evm/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
 import {
-  broadcastFailure,
-  estimateFailure,
-  gasRefusal,
-  namedGasCap,
-  namedPrice,
+  classifyBroadcastError,
+  classifyEstimateError,
+  gasCapInRefusal,
+  gasLimitRefusal,
+  gasPriceInRefusal,
 } from '../../../../../src/chains/evm/errors.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
-import { isDenial, judgeFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
+import { isRpcDenial, judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
 import { allOf, ETHEREUM, GATEWAYS, VERDICTS } from '../../egress/rpc/error-corpus.ts';
 import { BROADCAST_CORPUS, BROADCAST_TEXTS } from './broadcast-corpus.ts';
 
@@ -16,7 +16,7 @@ t.test('what real nodes say about a broadcast', async (t) => {
   t.ok(BROADCAST_TEXTS.length >= 120, `${BROADCAST_TEXTS.length} texts`);
   t.ok(BROADCAST_CORPUS.every(({ place }) => place !== ''));
   for (const { client, code, means, text, data } of BROADCAST_TEXTS) {
-    const { outcome, hasJudged } = broadcastFailure(
+    const { outcome, hasJudged } = classifyBroadcastError(
       new RpcError('node', text, data === undefined ? { code } : { code, data }),
     );
     t.equal(outcome.kind, means === 'absent' ? 'busy' : means, `${client}: ${text}`);
@@ -29,39 +29,41 @@ t.test('a nonce error wrapped in -32603 or -32002 keeps its meaning', async (t) 
     for (const { means, text } of BROADCAST_TEXTS.filter(({ means }) => /sequence|underpriced|accepted/.test(means))) {
       if (BROADCAST_TEXTS.some((other) => other.text === text && other.means !== means)) continue;
       if (/^(Internal|resource|Invalid parameters)/.test(text)) continue;
-      t.equal(broadcastFailure(new RpcError('node', text, { code })).outcome.kind, means, `${code}: ${text}`);
+      t.equal(classifyBroadcastError(new RpcError('node', text, { code })).outcome.kind, means, `${code}: ${text}`);
     }
   }
 });
 
 t.test('no answer says nothing, but for being turned away', async (t) => {
   for (const kind of ['timeout', 'transport', 'http', 'malformed', 'blocked'] as const) {
-    t.same(broadcastFailure(new RpcError(kind, 'nonce too low')), {
+    t.same(classifyBroadcastError(new RpcError(kind, 'nonce too low')), {
       outcome: { kind: 'unknown', reason: 'nonce too low' },
       hasJudged: false,
     });
   }
-  t.match(broadcastFailure(new RpcError('http', 'HTTP 429', { status: 429 })), { outcome: { kind: 'busy' } });
-  t.match(broadcastFailure(new RpcError('http', 'HTTP 503', { status: 503 })), { outcome: { kind: 'unknown' } });
+  t.match(classifyBroadcastError(new RpcError('http', 'HTTP 429', { status: 429 })), { outcome: { kind: 'busy' } });
+  t.match(classifyBroadcastError(new RpcError('http', 'HTTP 503', { status: 503 })), { outcome: { kind: 'unknown' } });
 });
 
 t.test('a code says it where the text does not', async (t) => {
   for (const code of [429, -32_601]) {
-    const said = broadcastFailure(new RpcError('node', 'slow down', { code }));
+    const said = classifyBroadcastError(new RpcError('node', 'slow down', { code }));
     t.match(said, { outcome: { kind: 'busy' }, hasJudged: false }, String(code));
   }
 });
 
 t.test('a text of any length or kind is read and shown within bounds', async (t) => {
-  const long = broadcastFailure(new RpcError('node', `nonce too low ${'x'.repeat(1_000_000)}`, { code: -32_000 }));
+  const long = classifyBroadcastError(
+    new RpcError('node', `nonce too low ${'x'.repeat(1_000_000)}`, { code: -32_000 }),
+  );
   t.ok(long.outcome.kind === 'anchor-used' && long.outcome.reason.length < 600);
-  t.equal(broadcastFailure(new RpcError('node', `${'x'.repeat(5_000)} nonce too low`)).outcome.kind, 'unknown');
+  t.equal(classifyBroadcastError(new RpcError('node', `${'x'.repeat(5_000)} nonce too low`)).outcome.kind, 'unknown');
   const deep = Array.from({ length: 50 }).reduce<object>((data) => ({ data }), { message: 'nonce too low' });
-  t.equal(broadcastFailure(new RpcError('node', 'no', { data: deep as never })).outcome.kind, 'unknown');
+  t.equal(classifyBroadcastError(new RpcError('node', 'no', { data: deep as never })).outcome.kind, 'unknown');
 });
 
 t.test('an estimate fails only by a word about the call', async (t) => {
-  const says = (message: string, detail: object = {}) => estimateFailure(new RpcError('node', message, detail));
+  const says = (message: string, detail: object = {}) => classifyEstimateError(new RpcError('node', message, detail));
   for (const text of [
     'execution reverted: paused',
     'VM Exception while processing transaction: revert',
@@ -98,7 +100,7 @@ t.test('an estimate fails only by a word about the call', async (t) => {
     t.equal(says(text, { code: -32_000 }), undefined, text);
   }
   for (const kind of ['http', 'timeout', 'transport', 'malformed', 'limited'] as const) {
-    t.equal(estimateFailure(new RpcError(kind, 'execution reverted')), undefined, kind);
+    t.equal(classifyEstimateError(new RpcError(kind, 'execution reverted')), undefined, kind);
   }
 });
 
@@ -118,15 +120,15 @@ t.test('a refused gas limit is told from other refusals, with the figure that a 
     ['FeeTooLow, EffectivePriorityFeePerGas too low 218 < 1000000000, BaseFee: 7', undefined, undefined],
     ['maxFeePerGas too high', undefined, undefined],
   ] as const) {
-    t.equal(gasRefusal(text), is, text);
-    if (is === 'too high') t.equal(namedGasCap(text, refused), cap, text);
-    const { outcome } = broadcastFailure(new RpcError('node', text, { code: -32_000 }));
+    t.equal(gasLimitRefusal(text), is, text);
+    if (is === 'too high') t.equal(gasCapInRefusal(text, refused), cap, text);
+    const { outcome } = classifyBroadcastError(new RpcError('node', text, { code: -32_000 }));
     t.equal(outcome.kind === 'refused' && outcome.isFigure === true, is !== undefined, text);
   }
 });
 
 t.test('the least price that a refusal names', async (t) => {
-  const named = (text: string) => namedPrice(text);
+  const named = (text: string) => gasPriceInRefusal(text);
   t.equal(named('transaction underpriced: gas tip cap 1500000000, minimum needed 25000000000'), 25_000_000_000n);
   t.equal(named('transaction gas price below minimum: gas tip cap 1, minimum needed 30000000000'), 30_000_000_000n);
   t.equal(named('FeeTooLow, EffectivePriorityFeePerGas too low 218 < 1000000000, BaseFee: 7'), 1_000_000_000n);
@@ -139,7 +141,7 @@ t.test('the least price that a refusal names', async (t) => {
 });
 
 t.test('unknown words are clear only where they are no trouble of the node', async (t) => {
-  const isClear = (code: number, text: string) => broadcastFailure(new RpcError('node', text, { code })).outcome;
+  const isClear = (code: number, text: string) => classifyBroadcastError(new RpcError('node', text, { code })).outcome;
   t.match(isClear(-32_000, 'declined by the filter of this network'), { kind: 'unknown', isClear: true });
   for (const [code, text] of [
     [-32_603, 'Internal error'],
@@ -150,7 +152,7 @@ t.test('unknown words are clear only where they are no trouble of the node', asy
     t.match(isClear(code, text), { kind: 'unknown', isClear: false }, text);
   }
   const data = { message: 'Tx nonce is incorrect. Another transaction with the nonce 0 is already accepted.' };
-  const wrapped = broadcastFailure(new RpcError('node', 'Execution error', { code: 3, data }));
+  const wrapped = classifyBroadcastError(new RpcError('node', 'Execution error', { code: 3, data }));
   t.match(wrapped.outcome, { kind: 'unknown', isClear: false }, 'words of the state in the data');
 });
 
@@ -160,22 +162,22 @@ t.test('dialect', async (t) => {
 
   t.test('what is said by nodes and by the gateways before them', async (t) => {
     for (const [meaning, [code, text, source, status]] of ALL) {
-      t.same(judgeFailure(node(code, text, status), dialect), VERDICTS[meaning], `${code} ${text} (${source})`);
+      t.same(judgeRpcFailure(node(code, text, status), rpcDialect), VERDICTS[meaning], `${code} ${text} (${source})`);
     }
   });
 
   t.test('a node that denies an answer is told from one in trouble, and from one that refuses us', async (t) => {
     for (const [meaning, [code, text, , status]] of ALL) {
       const denies = ['lacks', 'permanent', 'state'].includes(meaning);
-      t.equal(isDenial(node(code, text, status), dialect), denies, text);
+      t.equal(isRpcDenial(node(code, text, status), rpcDialect), denies, text);
     }
-    t.notOk(isDenial(new RpcError('http', 'HTTP status 404', { status: 404 }), dialect));
-    t.notOk(isDenial(new Error('pruned'), dialect));
+    t.notOk(isRpcDenial(new RpcError('http', 'HTTP status 404', { status: 404 }), rpcDialect));
+    t.notOk(isRpcDenial(new Error('pruned'), rpcDialect));
   });
 
   t.test('unknown vs known transaction text: only one of them says that the pool has it', async (t) => {
-    t.equal(judgeFailure(node(-32_603, 'known transaction: 0x2a'), dialect).meaning, 'state');
-    t.equal(judgeFailure(node(-32_000, 'unknown transaction'), dialect).meaning, 'permanent');
-    t.not(judgeFailure(node(-32_603, 'unknown transaction'), dialect).meaning, 'state');
+    t.equal(judgeRpcFailure(node(-32_603, 'known transaction: 0x2a'), rpcDialect).meaning, 'state');
+    t.equal(judgeRpcFailure(node(-32_000, 'unknown transaction'), rpcDialect).meaning, 'permanent');
+    t.not(judgeRpcFailure(node(-32_603, 'unknown transaction'), rpcDialect).meaning, 'state');
   });
 });

@@ -1,29 +1,33 @@
 import { Transaction as EthersTransaction } from 'ethers';
 import t from 'tap';
-import { type EvmSettings, networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
+import {
+  type EvmNetworkSettings,
+  networkSchema,
+  readNetworkSettings,
+} from '../../../../../src/chains/evm/configuration/network.ts';
 import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
 import {
   baseFeeMultiplier,
   capPrice,
-  capsOf,
-  floorAbove,
-  highestOf,
-  laterPriceOf,
+  feeCapsOf,
+  type GasPrice,
+  gasPriceFor,
+  highestFeeCaps,
+  maxPricePerGas,
   minimumBump,
-  mostPerGas,
-  type Price,
   priceFields,
-  priceOf,
-  raiseTo,
-  reaches,
+  priceFloorAbove,
+  raiseToFeeCaps,
+  reachesFeeCaps,
+  replacementMarketPrice,
 } from '../../../../../src/chains/evm/fees.ts';
-import { type PricePlan, priceFor } from '../../../../../src/chains/evm/price/attempt-price.ts';
-import { callData, leastGas } from '../../../../../src/chains/evm/price/gas.ts';
-import type { Market } from '../../../../../src/chains/evm/price/market.ts';
-import { dataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../src/chains/evm/price/rollup.ts';
-import { readRequest } from '../../../../../src/chains/evm/schema.ts';
+import { type ReplacementPricePlan, replacementPriceFor } from '../../../../../src/chains/evm/price/attempt-price.ts';
+import { callData, intrinsicGas } from '../../../../../src/chains/evm/price/gas.ts';
+import type { GasMarket } from '../../../../../src/chains/evm/price/market.ts';
+import { rollupDataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../src/chains/evm/price/rollup.ts';
+import { readStoredRequest } from '../../../../../src/chains/evm/schema.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc, storedTransaction } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -32,7 +36,7 @@ const GWEI = 1_000_000_000n;
 const HASH = `0x${'1'.repeat(64)}`;
 const FREE = readPolicy({});
 
-const market = (over: Partial<Market> = {}): Market => ({
+const market = (over: Partial<GasMarket> = {}): GasMarket => ({
   block: { number: 1n, hash: HASH, gasLimit: 30_000_000n, baseFeePerGas: 10n * GWEI },
   gasPrice: 12n * GWEI,
   tips: { safeLow: 1n, average: 2n, fast: 3n, fastest: 4n },
@@ -56,7 +60,7 @@ t.test('the base fee may rise for 90 seconds of full blocks, at most tenfold', a
 
 t.test('a speed pays its tip and headroom on the base fee, or a share of the legacy price', async (t) => {
   const speed = (name: 'safeLow' | 'average' | 'fast' | 'fastest') => ({ kind: 'speed', speed: name }) as const;
-  t.same(priceOf(speed('fast'), market(), FREE, 90_001), {
+  t.same(gasPriceFor(speed('fast'), market(), FREE, 90_001), {
     kind: 'eip1559',
     maxFeePerGas: 10n * GWEI + 3n,
     maxPriorityFeePerGas: 3n,
@@ -65,16 +69,16 @@ t.test('a speed pays its tip and headroom on the base fee, or a share of the leg
   for (const [name, gwei] of Object.entries(shares)) {
     const asked = speed(name as keyof typeof shares);
     const legacy = { kind: 'legacy', gasPrice: gwei * GWEI };
-    t.same(priceOf(asked, market({ tips: undefined }), FREE, 12_000), legacy, 'the network knows no other');
-    t.same(priceOf(asked, market(), readPolicy({ eip1559_pricing: false }), 12_000), legacy, 'the policy says so');
+    t.same(gasPriceFor(asked, market({ tips: undefined }), FREE, 12_000), legacy, 'the network knows no other');
+    t.same(gasPriceFor(asked, market(), readPolicy({ eip1559_pricing: false }), 12_000), legacy, 'the policy says so');
   }
 });
 
 t.test('explicit prices are taken as they are', async (t) => {
   const legacy = { kind: 'legacy', gasPrice: 7n } as const;
-  t.same(priceOf(legacy, market(), FREE, 12_000), legacy);
+  t.same(gasPriceFor(legacy, market(), FREE, 12_000), legacy);
   const dynamic = { kind: 'eip1559', maxFeePerGas: 9n, maxPriorityFeePerGas: 8n } as const;
-  t.same(priceOf(dynamic, market({ tips: undefined }), FREE, 12_000), dynamic);
+  t.same(gasPriceFor(dynamic, market({ tips: undefined }), FREE, 12_000), dynamic);
 });
 
 t.test('the cap lowers, and the tip never exceeds the whole', async (t) => {
@@ -83,20 +87,20 @@ t.test('the cap lowers, and the tip never exceeds the whole', async (t) => {
   t.same(capPrice(dynamic, 60n), { ...dynamic, maxFeePerGas: 60n });
   t.same(capPrice(dynamic, 20n), { kind: 'eip1559', maxFeePerGas: 20n, maxPriorityFeePerGas: 20n });
   t.same(capPrice({ kind: 'legacy', gasPrice: 100n }, 20n), { kind: 'legacy', gasPrice: 20n });
-  t.equal(mostPerGas(dynamic), 100n);
-  t.equal(mostPerGas({ kind: 'legacy', gasPrice: 3n }), 3n);
+  t.equal(maxPricePerGas(dynamic), 100n);
+  t.equal(maxPricePerGas({ kind: 'legacy', gasPrice: 3n }), 3n);
 });
 
 t.test('a network that asks for more than the cap is noticed', async (t) => {
-  t.equal(floorAbove(null, market()), undefined);
-  t.equal(floorAbove(10n * GWEI, market()), undefined);
-  t.equal(floorAbove(10n * GWEI - 1n, market()), 10n * GWEI);
+  t.equal(priceFloorAbove(null, market()), undefined);
+  t.equal(priceFloorAbove(10n * GWEI, market()), undefined);
+  t.equal(priceFloorAbove(10n * GWEI - 1n, market()), 10n * GWEI);
   const legacy = market({ block: { ...market().block, baseFeePerGas: null } });
-  t.equal(floorAbove(11n * GWEI, legacy), 12n * GWEI);
+  t.equal(priceFloorAbove(11n * GWEI, legacy), 12n * GWEI);
 });
 
-const legacy = (gasPrice: bigint): Price => ({ kind: 'legacy', gasPrice });
-const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Price => ({
+const legacy = (gasPrice: bigint): GasPrice => ({ kind: 'legacy', gasPrice });
+const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): GasPrice => ({
   kind: 'eip1559',
   maxFeePerGas,
   maxPriorityFeePerGas,
@@ -104,21 +108,21 @@ const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Price => (
 
 t.test('a later version follows the market in the kind of its request', async (t) => {
   const speed = { kind: 'speed', speed: 'fastest' } as const;
-  t.same(laterPriceOf(speed, market(), FREE, 90_001), dynamic(10n * GWEI + 4n, 4n));
-  t.same(laterPriceOf({ kind: 'legacy', gasPrice: 1n }, market(), FREE, 90_001), legacy(18n * GWEI), 'fast');
+  t.same(replacementMarketPrice(speed, market(), FREE, 90_001), dynamic(10n * GWEI + 4n, 4n));
+  t.same(replacementMarketPrice({ kind: 'legacy', gasPrice: 1n }, market(), FREE, 90_001), legacy(18n * GWEI), 'fast');
   const given = { kind: 'eip1559', maxFeePerGas: 9n, maxPriorityFeePerGas: 8n } as const;
-  t.same(laterPriceOf(given, market(), FREE, 90_001), dynamic(10n * GWEI + 3n, 3n), 'fast');
-  t.same(laterPriceOf(given, market({ tips: undefined }), FREE, 90_001), given, 'nothing to follow');
+  t.same(replacementMarketPrice(given, market(), FREE, 90_001), dynamic(10n * GWEI + 3n, 3n), 'fast');
+  t.same(replacementMarketPrice(given, market({ tips: undefined }), FREE, 90_001), given, 'nothing to follow');
 });
 
 t.test('the highest of all versions, and a legacy price counts as both', async (t) => {
-  const version = (price: Price) => ({ chain_id: 1, from: '0x', gas_limit: 1, ...priceFields(price) });
-  t.equal(highestOf([]), undefined);
-  t.same(highestOf([version(dynamic(100n, 3n)), version(dynamic(90n, 5n))]), { fee: 100n, tip: 5n });
-  t.same(highestOf([version(legacy(70n)), version(dynamic(100n, 3n))]), { fee: 100n, tip: 70n });
-  t.same(highestOf([{ chain_id: 1, from: '0x', gas_limit: 1 }]), { fee: 0n, tip: 0n });
+  const version = (price: GasPrice) => ({ chain_id: 1, from: '0x', gas_limit: 1, ...priceFields(price) });
+  t.equal(highestFeeCaps([]), undefined);
+  t.same(highestFeeCaps([version(dynamic(100n, 3n)), version(dynamic(90n, 5n))]), { fee: 100n, tip: 5n });
+  t.same(highestFeeCaps([version(legacy(70n)), version(dynamic(100n, 3n))]), { fee: 100n, tip: 70n });
+  t.same(highestFeeCaps([{ chain_id: 1, from: '0x', gas_limit: 1 }]), { fee: 0n, tip: 0n });
   const huge = 1n << 140n;
-  t.same(highestOf([version(legacy(huge))]), capsOf(legacy(huge)), 'exact beyond a double');
+  t.same(highestFeeCaps([version(legacy(huge))]), feeCapsOf(legacy(huge)), 'exact beyond a double');
 });
 
 t.test('a tenth more, rounded down, and one wei at least', async (t) => {
@@ -128,15 +132,15 @@ t.test('a tenth more, rounded down, and one wei at least', async (t) => {
 });
 
 t.test('a price is raised in both caps, and room for the base fee stays', async (t) => {
-  t.same(raiseTo(dynamic(100n, 5n), { fee: 90n, tip: 4n }), dynamic(100n, 5n), 'dear enough');
-  t.same(raiseTo(dynamic(100n, 5n), { fee: 90n, tip: 25n }), dynamic(120n, 25n));
-  t.same(raiseTo(dynamic(100n, 5n), { fee: 200n, tip: 25n }), dynamic(200n, 25n));
-  t.same(raiseTo(legacy(100n), { fee: 90n, tip: 25n }), legacy(100n));
-  t.same(raiseTo(legacy(10n), { fee: 90n, tip: 25n }), legacy(90n));
-  t.ok(reaches(dynamic(200n, 25n), { fee: 200n, tip: 25n }));
-  t.notOk(reaches(dynamic(200n, 24n), { fee: 200n, tip: 25n }));
-  t.notOk(reaches(dynamic(199n, 25n), { fee: 200n, tip: 25n }));
-  t.ok(reaches(legacy(200n), { fee: 200n, tip: 25n }));
+  t.same(raiseToFeeCaps(dynamic(100n, 5n), { fee: 90n, tip: 4n }), dynamic(100n, 5n), 'dear enough');
+  t.same(raiseToFeeCaps(dynamic(100n, 5n), { fee: 90n, tip: 25n }), dynamic(120n, 25n));
+  t.same(raiseToFeeCaps(dynamic(100n, 5n), { fee: 200n, tip: 25n }), dynamic(200n, 25n));
+  t.same(raiseToFeeCaps(legacy(100n), { fee: 90n, tip: 25n }), legacy(100n));
+  t.same(raiseToFeeCaps(legacy(10n), { fee: 90n, tip: 25n }), legacy(90n));
+  t.ok(reachesFeeCaps(dynamic(200n, 25n), { fee: 200n, tip: 25n }));
+  t.notOk(reachesFeeCaps(dynamic(200n, 24n), { fee: 200n, tip: 25n }));
+  t.notOk(reachesFeeCaps(dynamic(199n, 25n), { fee: 200n, tip: 25n }));
+  t.ok(reachesFeeCaps(legacy(200n), { fee: 200n, tip: 25n }));
 });
 
 t.test('the price of a noop that nodes refused', async (t) => {
@@ -144,22 +148,26 @@ t.test('the price of a noop that nodes refused', async (t) => {
   const GWEI = 1_000_000_000n;
   const account = { address: TO, policies: {} };
   const settingsOf = (settings: JsonObject = {}) =>
-    readSettings({
+    readNetworkSettings({
       type: 'evm',
       name: 'x',
       rpcUrls: [],
       settings: networkSchema.parse({ average_blocktime_ms: 90_001, ...settings }),
     });
 
-  const market = (baseFee: bigint, tip = 10n): Market => ({
+  const market = (baseFee: bigint, tip = 10n): GasMarket => ({
     block: { number: 1n, hash: `0x${'1'.repeat(64)}`, gasLimit: 30_000_000n, baseFeePerGas: baseFee },
     gasPrice: baseFee,
     tips: { safeLow: tip, average: tip, fast: tip, fastest: tip },
   });
 
   /** The price plan of a transfer that has one signed version, with a fee of 10 gwei. */
-  function planOf(purpose: PricePlan['purpose'], body: JsonObject = {}, policies: JsonObject = {}): PricePlan {
-    const request = readRequest(storedTransaction(account, { to: TO, value: 5, speed: 'fast', ...body }).request);
+  function planOf(
+    purpose: ReplacementPricePlan['purpose'],
+    body: JsonObject = {},
+    policies: JsonObject = {},
+  ): ReplacementPricePlan {
+    const request = readStoredRequest(storedTransaction(account, { to: TO, value: 5, speed: 'fast', ...body }).request);
     return {
       purpose,
       request,
@@ -176,8 +184,8 @@ t.test('the price of a noop that nodes refused', async (t) => {
   });
 
   t.test('a noop outbids no refused attempt, and none beyond a ceiling', async (t) => {
-    const priceAt = (plan: Partial<PricePlan>) =>
-      priceFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
+    const priceAt = (plan: Partial<ReplacementPricePlan>) =>
+      replacementPriceFor({ ...planOf('noop'), ...plan }, market(GWEI), 21_000n, settingsOf());
     t.same(priceAt({ isRefused: true }), fees(10n * GWEI, 100n));
     const highest = { fee: 950n * GWEI, tip: 100n };
     t.match(priceAt({ highest }), { kind: 'parked', reason: /more than 100 times the first$/ });
@@ -192,23 +200,23 @@ t.test('gas', async (t) => {
   const authorization = { chain_id: 0, address: TO, nonce: 0, y_parity: 0, r: '0x1', s: '0x1' };
 
   t.test('what each part costs', async (t) => {
-    t.equal(leastGas(plain), 21_000n);
-    t.equal(leastGas({ ...plain, to: null, data: '0x' }), 53_000n);
-    t.equal(leastGas({ ...plain, to: null, data: '0x0001' }), 53_022n, 'EIP-3860: 2 for the one word');
-    t.equal(leastGas({ ...plain, to: null, data: `0x${'00'.repeat(33)}` }), 53_000n + 33n * 4n + 4n);
+    t.equal(intrinsicGas(plain), 21_000n);
+    t.equal(intrinsicGas({ ...plain, to: null, data: '0x' }), 53_000n);
+    t.equal(intrinsicGas({ ...plain, to: null, data: '0x0001' }), 53_022n, 'EIP-3860: 2 for the one word');
+    t.equal(intrinsicGas({ ...plain, to: null, data: `0x${'00'.repeat(33)}` }), 53_000n + 33n * 4n + 4n);
     const accessList = [
       { address: TO, storage_keys: [] },
       { address: TO, storage_keys: ['0x', '0x'] },
     ];
-    t.equal(leastGas({ ...plain, accessList }), 21_000n + 2n * 2_400n + 2n * 1_900n);
-    t.equal(leastGas({ ...plain, authorizationList: [authorization, authorization] }), 71_000n);
+    t.equal(intrinsicGas({ ...plain, accessList }), 21_000n + 2n * 2_400n + 2n * 1_900n);
+    t.equal(intrinsicGas({ ...plain, authorizationList: [authorization, authorization] }), 71_000n);
   });
 
   t.test('much data costs its floor (EIP-7623), whatever it executes', async (t) => {
-    t.equal(leastGas({ ...plain, data: '0x0001' }), 21_050n, 'one token and four, at 10 each');
-    t.equal(leastGas({ ...plain, data: `0x${'ff'.repeat(1_000)}` }), 61_000n);
+    t.equal(intrinsicGas({ ...plain, data: '0x0001' }), 21_050n, 'one token and four, at 10 each');
+    t.equal(intrinsicGas({ ...plain, data: `0x${'ff'.repeat(1_000)}` }), 61_000n);
     t.equal(
-      leastGas({ ...plain, data: '0x01', authorizationList: [authorization] }),
+      intrinsicGas({ ...plain, data: '0x01', authorizationList: [authorization] }),
       46_016n,
       'the floor counts only when it is more',
     );
@@ -226,8 +234,8 @@ t.test('rollup', async (t) => {
   const TO = '0x00000000000000000000000000000000000000b0';
   const ORACLE = '0x420000000000000000000000000000000000000F';
 
-  const settingsOf = (tag: string): EvmSettings =>
-    readSettings({ type: 'evm', name: 'rollup', rpcUrls: [], settings: { symbol: 'ETH', tags: [tag] } });
+  const settingsOf = (tag: string): EvmNetworkSettings =>
+    readNetworkSettings({ type: 'evm', name: 'rollup', rpcUrls: [], settings: { symbol: 'ETH', tags: [tag] } });
   const OPTIMISM = settingsOf('optimism-based');
   const ZKEVM = settingsOf('polygon-zkevm-based');
 
@@ -283,7 +291,7 @@ t.test('rollup', async (t) => {
     const anvil = await startAnvil();
     const rpc = openRpc([anvil.url]);
     t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
-    const fee = (of = version) => rpc.onOne((read) => dataFee(read, OPTIMISM, of));
+    const fee = (of = version) => rpc.onOne((read) => rollupDataFee(read, OPTIMISM, of));
 
     t.equal(await fee(), 0n, 'a chain without the contract');
 
@@ -310,13 +318,13 @@ t.test('rollup', async (t) => {
     const double = await startRpcDouble(handler);
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-    const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
+    const read: ReadFromEndpoint = (method, params, parse) => rpc.read(method, params, parse);
     return { read, double };
   }
 
   t.test('the operator’s fee is asked for the whole gas limit', async (t) => {
     const { read, double } = await reading(t, () => ({ result: `0x${'0'.repeat(63)}9` }));
-    t.equal(await dataFee(read, OPTIMISM, version), 18n);
+    t.equal(await rollupDataFee(read, OPTIMISM, version), 18n);
     const asked = double.calls.map(({ params }) => String((params[0] as JsonObject)['data']));
     t.ok(asked.includes(`0x275aedd2${50_000n.toString(16).padStart(64, '0')}`));
   });
@@ -330,28 +338,32 @@ t.test('rollup', async (t) => {
       [{ result: `0x${'f'.repeat(64)}` }, 'malformed'],
     ] as const) {
       const { read } = await reading(t, () => answer);
-      t.match(await dataFee(read, OPTIMISM, version).catch((error: unknown) => error), { kind });
+      t.match(await rollupDataFee(read, OPTIMISM, version).catch((error: unknown) => error), { kind });
     }
   });
 
   t.test('a zkEVM node’s figure counts where it is more than gas limit times price', async (t) => {
     const paid = 50_000n * 7_000n;
     const { read, double } = await reading(t, answersByMethod({ zkevm_estimateFee: `0x${(paid + 11n).toString(16)}` }));
-    t.equal(await dataFee(read, ZKEVM, version), 11n);
+    t.equal(await rollupDataFee(read, ZKEVM, version), 11n);
     t.same(double.calls[0]?.params, [version.call]);
     double.answer(answersByMethod({ zkevm_estimateFee: '0x1' }));
-    t.equal(await dataFee(read, ZKEVM, version), 0n);
+    t.equal(await rollupDataFee(read, ZKEVM, version), 0n);
     const legacy = { ...version, fields: { chain_id: 1, from: FROM, gas_limit: 10, gas_price: 10 } };
     double.answer(answersByMethod({ zkevm_estimateFee: '0x65' }));
-    t.equal(await dataFee(read, ZKEVM, legacy), 1n);
+    t.equal(await rollupDataFee(read, ZKEVM, legacy), 1n);
     for (const code of [-32_601, -32_004, 3]) {
       double.answer(() => ({ error: { code, message: 'no' } }));
-      t.equal(await dataFee(read, ZKEVM, version), 0n, `code ${code}`);
+      t.equal(await rollupDataFee(read, ZKEVM, version), 0n, `code ${code}`);
     }
     double.answer(() => ({ error: { code: -32_000, message: 'failed to fetch state: context canceled' } }));
-    t.match(await dataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'node' }, 'not known yet');
+    t.match(
+      await rollupDataFee(read, ZKEVM, version).catch((error: unknown) => error),
+      { kind: 'node' },
+      'not known yet',
+    );
     double.answer(() => ({ status: 503 }));
-    t.match(await dataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'http' });
+    t.match(await rollupDataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'http' });
   });
 
   t.test('a zkEVM node’s own price, or the usual one where it has none', async (t) => {
@@ -367,7 +379,7 @@ t.test('rollup', async (t) => {
 
   t.test('elsewhere nothing is asked', async (t) => {
     const { read, double } = await reading(t, () => 'hang-up');
-    t.equal(await dataFee(read, settingsOf('arbitrum-based'), version), 0n);
+    t.equal(await rollupDataFee(read, settingsOf('arbitrum-based'), version), 0n);
     t.equal(double.calls.length, 0);
   });
 });

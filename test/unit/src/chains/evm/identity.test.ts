@@ -1,5 +1,11 @@
 import t, { type Test } from 'tap';
-import { balanceOn, chainIdOf, identityOf, readChainId, restartable } from '../../../../../src/chains/evm/identity.ts';
+import {
+  balanceOnChain,
+  chainIdentityOf,
+  chainIdOf,
+  readChainId,
+  restartableChainId,
+} from '../../../../../src/chains/evm/identity.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, type RpcDouble, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -83,18 +89,18 @@ t.test('no answer at all is a failure without the path of an endpoint', async (t
 t.test('once one answer falls short, the middle one of its chain counts, of two the higher', async (t) => {
   const question = { chain: 1n, address: ADDRESS };
   const lying = await stage(t, [serving(1, 0n), serving(5, 99n), serving(1, 7n), SILENT]);
-  t.equal(await balanceOn(lying.rpc, { ...question, least: 3n }), 7n);
-  t.equal(await balanceOn(lying.rpc, { ...question, least: 8n }), 7n, 'the richer one is of another chain');
+  t.equal(await balanceOnChain(lying.rpc, { ...question, least: 3n }), 7n);
+  t.equal(await balanceOnChain(lying.rpc, { ...question, least: 8n }), 7n, 'the richer one is of another chain');
   const poor = await stage(t, [serving(1, 2n), serving(1, 1n)]);
-  t.equal(await balanceOn(poor.rpc, { ...question, least: 3n }), 2n);
+  t.equal(await balanceOnChain(poor.rpc, { ...question, least: 3n }), 2n);
   const boasting = await stage(t, [serving(1, 2n), serving(1, 1n), serving(1, 99n)]);
-  t.equal(await balanceOn(boasting.rpc, { ...question, least: 3n }), 2n, 'one makes no account rich');
+  t.equal(await balanceOnChain(boasting.rpc, { ...question, least: 3n }), 2n, 'one makes no account rich');
 });
 
 t.test('one answer that is enough is all that is asked for', async (t) => {
   const { rpc, doubles } = await stage(t, [serving(1, 3n), serving(1, 9n)]);
-  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: 3n }), 3n);
-  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
+  t.equal(await balanceOnChain(rpc, { chain: 1n, address: ADDRESS, least: 3n }), 3n);
+  t.equal(await balanceOnChain(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
   t.equal(doubles[1]?.calls.length, 0);
 });
 
@@ -102,17 +108,17 @@ t.test(
   'an endpoint of another chain is not believed about a balance; any is while the chain is not known',
   async (t) => {
     const { rpc } = await stage(t, [serving(5, 4n), serving(1, 3n)]);
-    t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
+    t.equal(await balanceOnChain(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
     const unknown = await stage(t, [serving(5, 4n)]);
-    t.equal(await balanceOn(unknown.rpc, { chain: null, address: ADDRESS, least: 1n }), 4n);
+    t.equal(await balanceOnChain(unknown.rpc, { chain: null, address: ADDRESS, least: 1n }), 4n);
   },
 );
 
 t.test('one endpoint of many that answers is found, and none is the failure of the endpoints', async (t) => {
   const { rpc } = await stage(t, [...Array.from({ length: 12 }, () => SILENT), serving(1, 3n)]);
-  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: 1n }), 3n);
+  t.equal(await balanceOnChain(rpc, { chain: 1n, address: ADDRESS, least: 1n }), 3n);
   const gone = await stage(t, [SILENT, SILENT]);
-  await t.rejects(balanceOn(gone.rpc, { chain: 1n, address: ADDRESS, least: 1n }), { name: 'RpcError' });
+  await t.rejects(balanceOnChain(gone.rpc, { chain: 1n, address: ADDRESS, least: 1n }), { name: 'RpcError' });
 });
 
 t.test('chain identity', async (t) => {
@@ -124,7 +130,7 @@ t.test('chain identity', async (t) => {
     );
     const rpc = openRpc([node.url]);
     t.teardown(() => Promise.all([rpc.close(), node.stop()]));
-    const identity = await identityOf(rpc, chainId);
+    const identity = await chainIdentityOf(rpc, chainId);
     return { identity, asked: node.calls.filter(({ method }) => method === 'eth_getBlockByNumber').length };
   }
 
@@ -143,9 +149,9 @@ t.test('chain identity', async (t) => {
   t.test('an identity tells its chain id, and whether its chain can be started anew', (t) => {
     t.equal(chainIdOf('31337@aaaaaaaaaaaaaaaa'), 31_337n);
     t.equal(chainIdOf('1'), 1n);
-    t.equal(restartable('31337@aaaaaaaaaaaaaaaa'), '31337');
-    t.equal(restartable('31337'), '31337');
-    t.equal(restartable('1'), undefined);
+    t.equal(restartableChainId('31337@aaaaaaaaaaaaaaaa'), '31337');
+    t.equal(restartableChainId('31337'), '31337');
+    t.equal(restartableChainId('1'), undefined);
     t.end();
   });
 });

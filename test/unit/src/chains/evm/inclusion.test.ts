@@ -1,12 +1,12 @@
 import { AbiCoder, Interface, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import {
-  type BodySearch,
-  createBodySearch,
+  type BlockBodySearch,
+  createBlockBodySearch,
   type SearchedNonce,
 } from '../../../../../src/chains/evm/inclusion/body-search.ts';
-import { type LostTransaction, trace } from '../../../../../src/chains/evm/inclusion/displacement.ts';
-import { type LostNonce, nonceUse } from '../../../../../src/chains/evm/inclusion/nonce-use.ts';
+import { type LostTransaction, traceNonceUses } from '../../../../../src/chains/evm/inclusion/displacement.ts';
+import { findNonceUse, type LostNonce } from '../../../../../src/chains/evm/inclusion/nonce-use.ts';
 import {
   isReceiptOf,
   mapLimited,
@@ -14,7 +14,7 @@ import {
   undefinedIfRefused,
 } from '../../../../../src/chains/evm/inclusion/receipts.ts';
 import {
-  decodedError,
+  decodeRevertData,
   type FailedTransaction,
   REVERTED,
   revertReason,
@@ -22,7 +22,7 @@ import {
 import { corroboratedClaims } from '../../../../../src/chains/evm/inclusion/second-endpoint.ts';
 import type { Receipt } from '../../../../../src/chains/evm/provider.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
-import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { type ReadFromEndpoint, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import {
@@ -62,14 +62,14 @@ t.test('body search', async (t) => {
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
     const wholes = () => double.calls.filter(({ params }) => params[1] === true).map(({ params }) => Number(params[0]));
-    const look = (search: BodySearch, of: readonly SearchedNonce[], last = 10_000n) =>
+    const look = (search: BlockBodySearch, of: readonly SearchedNonce[], last = 10_000n) =>
       rpc.onOne((read) => search.readOn(read, of, last));
     return { look, wholes };
   }
 
   t.test('it begins where the transaction was signed, with what two clocks may be apart, and goes up', async (t) => {
     const { look, wholes } = await open(t, chain(9_010));
-    const search = createBodySearch();
+    const search = createBlockBodySearch();
     const one = sought(9_000);
     t.match((await look(search, [one]))?.get(one), { block: 9_010n, hash: OTHER });
     t.equal(Math.min(...wholes()), 9_000 - (5 * MINUTE) / 1_000 / BLOCK_S);
@@ -78,7 +78,7 @@ t.test('body search', async (t) => {
 
   t.test('each look reads some more, and none a block that is not final', async (t) => {
     const { look, wholes } = await open(t, chain(9_200));
-    const search = createBodySearch();
+    const search = createBlockBodySearch();
     const one = sought(9_000);
     let looks = 0;
     for (let found = false; !found; looks += 1) found = (await look(search, [one], 9_300n))?.has(one) === true;
@@ -89,7 +89,7 @@ t.test('body search', async (t) => {
 
   t.test('where the clock was wrong it goes on below, to the first block, and then anew', async (t) => {
     const { look, wholes } = await open(t, chain(3));
-    const search = createBodySearch();
+    const search = createBlockBodySearch();
     const late = sought(20_000);
     for (let looks = 0; looks < 20; looks += 1) {
       if ((await look(search, [late], 500n))?.has(late) === true) break;
@@ -98,14 +98,14 @@ t.test('body search', async (t) => {
     t.equal(new Set(wholes()).size, wholes().length, 'no block twice');
 
     const absent = await open(t, chain(900));
-    const another = createBodySearch();
+    const another = createBlockBodySearch();
     for (let looks = 0; looks < 20; looks += 1) await absent.look(another, [sought(20_000)], 200n);
     t.equal(absent.wholes().filter((number) => number === 0).length > 1, true);
   });
 
   t.test('another nonce begins a search of its own', async (t) => {
     const { look, wholes } = await open(t, chain(-1));
-    const search = createBodySearch();
+    const search = createBlockBodySearch();
     await look(search, [sought(9_000)]);
     await look(search, [sought(9_000), sought(400, 1n)]);
     t.ok(wholes().includes(400));
@@ -113,8 +113,8 @@ t.test('body search', async (t) => {
 
   t.test('blocks that are not shown are told from blocks without it', async (t) => {
     const { look } = await open(t, chain(-1, 9_000));
-    t.equal(await look(createBodySearch(), [sought(400)], 8_000n), undefined);
-    t.equal((await look(createBodySearch(), [sought(9_500)]))?.size, 0);
+    t.equal(await look(createBlockBodySearch(), [sought(400)], 8_000n), undefined);
+    t.equal((await look(createBlockBodySearch(), [sought(9_500)]))?.size, 0);
   });
 });
 
@@ -198,10 +198,10 @@ t.test('displacement', async (t) => {
     const doubles = await Promise.all(handlers.map((handler) => startRpcDouble(handler)));
     const rpc = openRpc(doubles.map(({ url }) => url));
     t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-    const search = createBodySearch();
+    const search = createBlockBodySearch();
     const ask = async <T extends LostTransaction>(of: readonly T[], finalBlock = 90n) =>
       rpc.onOne(async (read) => {
-        const findings = await trace({ rpc, read, confirmations: 10n, finalBlock, search }, of);
+        const findings = await traceNonceUses({ rpc, read, confirmations: 10n, finalBlock, search }, of);
         return of.map((one) => findings.get(one));
       });
     return { doubles, ask };
@@ -315,7 +315,7 @@ t.test('nonce use', async (t) => {
     const double = await startRpcDouble(handler);
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-    const ask = (last = 100n, of = lost) => rpc.onOne((read) => nonceUse(read, of, last));
+    const ask = (last = 100n, of = lost) => rpc.onOne((read) => findNonceUse(read, of, last));
     return { double, ask };
   }
 
@@ -356,7 +356,7 @@ t.test('nonce use', async (t) => {
     await send();
     await anvil.rpc('anvil_mine', ['0x1']);
     const ofAlice: LostNonce = { account: alice.address, sequence: 0n, hashes: [HASH] };
-    const ask = (question: LostNonce, at: bigint) => rpc.onOne((read) => nonceUse(read, question, at));
+    const ask = (question: LostNonce, at: bigint) => rpc.onOne((read) => findNonceUse(read, question, at));
 
     t.match(await ask(ofAlice, 82n), {
       block: 33n,
@@ -388,7 +388,7 @@ t.test('nonce use', async (t) => {
       const carrier = String(await anvil.rpc('eth_sendRawTransaction', [raw]));
       await anvil.rpc('anvil_mine', ['0x3']);
       const ofAlice: LostNonce = { account: alice.address, sequence: 0n, hashes: [HASH] };
-      const ask = (question: LostNonce, at = 2n) => rpc.onOne((read) => nonceUse(read, question, at));
+      const ask = (question: LostNonce, at = 2n) => rpc.onOne((read) => findNonceUse(read, question, at));
       const text = `It was used by an authorization (EIP-7702) in ${carrier} in block 1.`;
       t.match(await ask(ofAlice), { block: 1n, hash: carrier, isOurs: false, text });
       t.equal(
@@ -511,9 +511,9 @@ t.test('receipts', async (t) => {
   });
 
   /** A node with these answers by method, and the methods that it was asked for. */
-  function nodeOf(answers: Record<string, (param: Json) => Json>): { read: ReadOne; asked: string[] } {
+  function nodeOf(answers: Record<string, (param: Json) => Json>): { read: ReadFromEndpoint; asked: string[] } {
     const asked: string[] = [];
-    const read: ReadOne = async (method, params, parse) => {
+    const read: ReadFromEndpoint = async (method, params, parse) => {
       asked.push(method);
       const answer = answers[method];
       if (answer === undefined) throw new RpcError('node', 'the method does not exist', { code: -32_601 });
@@ -867,10 +867,10 @@ t.test('revert', async (t) => {
     const about = { id: HASH, flags: [true, false] };
     const data = contract.encodeErrorResult('TooMuch', [TO, 2n ** 255n, about, 'a\u0000b']);
     const text = `TooMuch(who: 0x00000000000000000000000000000000000000B0, most: ${2n ** 255n}, about: [${HASH}, [true, false]], "a\\u0000b")`;
-    t.equal(decodedError(data, fragments), text, 'as texts');
+    t.equal(decodeRevertData(data, fragments), text, 'as texts');
     const json = JSON.parse(contract.formatJson()) as JsonObject[];
-    t.equal(decodedError(data, json), text, 'as JSON');
-    t.equal(decodedError(contract.encodeErrorResult('Empty'), fragments), 'Empty()');
+    t.equal(decodeRevertData(data, json), text, 'as JSON');
+    t.equal(decodeRevertData(contract.encodeErrorResult('Empty'), fragments), 'Empty()');
 
     const { ask } = await open(t, answersByMethod({ debug_traceTransaction: { output: data } }));
     const { reason } = await ask(failed({ request: { ...REQUEST, abi: fragments } }));
@@ -894,10 +894,10 @@ t.test('revert', async (t) => {
       [`0x08c379a0${'00'.repeat(40_000)}`, []],
     ];
     for (const [data, abi] of cases)
-      t.equal(decodedError(data, abi as never), undefined, JSON.stringify([data.slice(0, 80), abi]).slice(0, 200));
-    t.equal(decodedError(panicData(0x99)), 'Panic(0x99)');
-    t.equal(decodedError(panicData(1)), 'Panic(0x01: assertion failed)');
-    const shouting = decodedError(errorData(`a\r\n\u202e${'!'.repeat(5_000)}`));
+      t.equal(decodeRevertData(data, abi as never), undefined, JSON.stringify([data.slice(0, 80), abi]).slice(0, 200));
+    t.equal(decodeRevertData(panicData(0x99)), 'Panic(0x99)');
+    t.equal(decodeRevertData(panicData(1)), 'Panic(0x01: assertion failed)');
+    const shouting = decodeRevertData(errorData(`a\r\n\u202e${'!'.repeat(5_000)}`));
     t.match(shouting, /^Error\("a\\r\\n !{900}/);
     t.ok(String(shouting).length < 1_100);
   });
@@ -906,7 +906,7 @@ t.test('revert', async (t) => {
     const word = (value: number) => value.toString(16).padStart(64, '0');
     const decoded = (text: string, words: readonly number[]) => {
       const selector = new Interface([text]).getError('Many')?.selector;
-      return decodedError(`${selector}${words.map(word).join('')}`, [text]);
+      return decodeRevertData(`${selector}${words.map(word).join('')}`, [text]);
     };
     const layer = (next: readonly number[]) => [40, ...Array.from({ length: 40 }, () => 40 * 32), ...next];
     const last = [40, ...Array.from({ length: 40 }, () => 0)];
@@ -918,6 +918,6 @@ t.test('revert', async (t) => {
     t.equal(decoded('error Many(bytes x)', [32, 2, 0]), 'Many(x: 0x0000)');
     t.equal(decoded('error Many(()[2000][2000] x)', []), undefined);
     const nested = `error Many(${'('.repeat(1_800)}uint256${')'.repeat(1_800)} x)`;
-    t.equal(decodedError(`0x12345678${word(1)}`, [nested]), undefined, 'stored before there were bounds');
+    t.equal(decodeRevertData(`0x12345678${word(1)}`, [nested]), undefined, 'stored before there were bounds');
   });
 });

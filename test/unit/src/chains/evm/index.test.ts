@@ -6,7 +6,7 @@ import t from 'tap';
 import type { ChainClient } from '../../../../../src/chains/chain-client.ts';
 import { evm } from '../../../../../src/chains/evm/configuration/family.ts';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
-import { isRead } from '../../../../../src/chains/evm/rpc.ts';
+import { isReadMethod } from '../../../../../src/chains/evm/rpc.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
@@ -239,9 +239,9 @@ t.test('description', async (t) => {
 });
 
 t.test('only what is known to read counts as a read', async (t) => {
-  for (const method of ['eth_getBalance', 'debug_traceTransaction']) t.ok(isRead(method), method);
+  for (const method of ['eth_getBalance', 'debug_traceTransaction']) t.ok(isReadMethod(method), method);
   for (const method of ['eth_sendRawTransaction', 'eth_sendTransaction', 'anvil_mine', 'debug_setHead', 'some_other']) {
-    t.notOk(isRead(method), method);
+    t.notOk(isReadMethod(method), method);
   }
 });
 

@@ -1,15 +1,15 @@
 import t from 'tap';
 import {
   cachedFor,
+  createGasMarket,
   freshShared,
-  type Market,
-  openMarket,
-  readMarket,
+  type GasMarket,
+  readGasMarket,
   staleWhileRevalidate,
 } from '../../../../../src/chains/evm/price/market.ts';
-import { createPriceGuard } from '../../../../../src/chains/evm/price/price-guard.ts';
+import { createPriceCorroboration } from '../../../../../src/chains/evm/price/price-guard.ts';
 import type { Clock } from '../../../../../src/domain/clock.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleAnswer, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -26,10 +26,10 @@ t.test('market', async (t) => {
     );
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-    const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
+    const read: ReadFromEndpoint = (method, params, parse) => rpc.read(method, params, parse);
 
     t.same(
-      await readMarket(read, OPEN),
+      await readGasMarket(read, OPEN),
       {
         block: { number: 5n, hash: HASH, gasLimit: 30_000_000n, baseFeePerGas: GWEI },
         gasPrice: 2n * GWEI,
@@ -39,24 +39,24 @@ t.test('market', async (t) => {
     );
     const asked = double.calls.find(({ method }) => method === 'eth_feeHistory');
     t.match(asked?.params, ['0x4', 'latest', [30, 50, 85, 99]]);
-    t.match(await readMarket(read, { ...OPEN, hasEip1559: false }), { tips: undefined });
+    t.match(await readGasMarket(read, { ...OPEN, hasEip1559: false }), { tips: undefined });
 
     const usual = { tips: { safeLow: (GWEI * 30n) / 100n } };
     double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x1', eth_feeHistory: {} }));
-    t.match(await readMarket(read, { ...OPEN, hasEip1559: true }), usual, 'no rewards at all');
+    t.match(await readGasMarket(read, { ...OPEN, hasEip1559: true }), usual, 'no rewards at all');
     double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x1' }));
-    t.match(await readMarket(read, OPEN), usual, 'a node that keeps no history');
+    t.match(await readGasMarket(read, OPEN), usual, 'a node that keeps no history');
     const { baseFeePerGas: _, ...old } = BLOCK;
     double.answer(answersByMethod({ eth_getBlockByNumber: old, eth_gasPrice: '0x1' }));
     t.match(
-      await readMarket(read, OPEN),
+      await readGasMarket(read, OPEN),
       { block: { baseFeePerGas: null }, tips: undefined },
       'a block shows the lack',
     );
 
     const absurd = `0x${'f'.repeat(64)}`;
     double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: absurd, eth_feeHistory: {} }));
-    const failure = await readMarket(read, OPEN).catch((error: unknown) => error);
+    const failure = await readGasMarket(read, OPEN).catch((error: unknown) => error);
     t.match(failure, { kind: 'malformed' }, 'a price that no chain ever had');
   });
 
@@ -78,7 +78,7 @@ t.test('market', async (t) => {
     ]) {
       for (const hasEip1559 of [null, true]) {
         double.answer(answersByMethod(answers, () => answer));
-        const market = await rpc.onOne((read) => readMarket(read, { ...OPEN, hasEip1559 }));
+        const market = await rpc.onOne((read) => readGasMarket(read, { ...OPEN, hasEip1559 }));
         t.match(
           market,
           { tips: { fast: GWEI, safeLow: GWEI } },
@@ -95,7 +95,7 @@ t.test('market', async (t) => {
     const double = await startRpcDouble(answersByMethod({ ...answers, eth_maxPriorityFeePerGas: '0x5d21dba00' }));
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-    const tips = async () => (await rpc.onOne((read) => readMarket(read, OPEN))).tips;
+    const tips = async () => (await rpc.onOne((read) => readGasMarket(read, OPEN))).tips;
     t.match(await tips(), { safeLow: 100n, average: 25n * GWEI, fast: 25n * GWEI, fastest: 25n * GWEI });
     double.answer(answersByMethod({ ...answers, eth_maxPriorityFeePerGas: '0x0' }));
     t.match(await tips(), { safeLow: 100n, fastest: 100n });
@@ -109,7 +109,7 @@ t.test('market', async (t) => {
     const double = await startRpcDouble(answersByMethod({ ...answers, eth_feeHistory: { reward: [['0x0']] } }));
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-    const market = await rpc.onOne((read) => readMarket(read, OPEN));
+    const market = await rpc.onOne((read) => readGasMarket(read, OPEN));
     t.strictSame(market.tips, { safeLow: 0n, average: 0n, fast: 0n, fastest: 0n });
   });
 
@@ -119,7 +119,7 @@ t.test('market', async (t) => {
     const rpc = openRpc([double.url]);
     t.teardown(() => Promise.all([rpc.close(), double.stop()]));
     const settings = { hasEip1559: false, isZkEvm: true };
-    const priceNow = async () => (await rpc.onOne((read) => readMarket(read, settings))).gasPrice;
+    const priceNow = async () => (await rpc.onOne((read) => readGasMarket(read, settings))).gasPrice;
 
     t.equal(await priceNow(), 9n);
     t.notOk(double.calls.some(({ method }) => method === 'eth_gasPrice'));
@@ -262,15 +262,15 @@ t.test('market', async (t) => {
   t.test('without a cache a price is a quarter of a block old at most, and fresh is always asked for', async (t) => {
     const { clock, wait } = bench();
     let asked = 0;
-    const load = async (): Promise<Market> => {
+    const load = async (): Promise<GasMarket> => {
       asked += 1;
       const block = { number: 1n, hash: HASH, gasLimit: 1n, baseFeePerGas: null };
       return { block, gasPrice: BigInt(asked), tips: undefined };
     };
-    const priceBy = async (reading: ReturnType<typeof openMarket>, freshness?: 'fresh') =>
+    const priceBy = async (reading: ReturnType<typeof createGasMarket>, freshness?: 'fresh') =>
       (await reading(freshness)).gasPrice;
 
-    const brief = openMarket({ averageBlocktimeMs: 400, gasPriceCache: null }, clock, load);
+    const brief = createGasMarket({ averageBlocktimeMs: 400, gasPriceCache: null }, clock, load);
     t.equal(await priceBy(brief), 1n);
     wait(99);
     t.equal(await priceBy(brief), 1n);
@@ -278,7 +278,7 @@ t.test('market', async (t) => {
     wait(1);
     t.equal(await priceBy(brief), 3n);
 
-    const cached = openMarket({ averageBlocktimeMs: 400, gasPriceCache: BOUNDS }, clock, load);
+    const cached = createGasMarket({ averageBlocktimeMs: 400, gasPriceCache: BOUNDS }, clock, load);
     t.equal(await priceBy(cached), 4n);
     wait(99);
     t.equal(await priceBy(cached), 4n);
@@ -289,12 +289,12 @@ t.test('market', async (t) => {
     const { clock } = bench();
     const asked: string[] = [];
     const block = { number: 1n, hash: HASH, gasLimit: 1n, baseFeePerGas: null };
-    const load = async (of: 'one' | 'all'): Promise<Market> => {
+    const load = async (of: 'one' | 'all'): Promise<GasMarket> => {
       asked.push(of);
       const market = { block, gasPrice: BigInt(asked.length), tips: undefined };
       return asked.length === 1 ? { ...market, doubt: 'once' } : market;
     };
-    const reading = openMarket({ averageBlocktimeMs: 400, gasPriceCache: BOUNDS }, clock, load);
+    const reading = createGasMarket({ averageBlocktimeMs: 400, gasPriceCache: BOUNDS }, clock, load);
     t.match(await reading(), { gasPrice: 2n, doubt: undefined }, 'asked again at once');
     t.match(await reading('all'), { gasPrice: 3n });
     t.same(asked, ['one', 'one', 'all']);
@@ -389,7 +389,7 @@ t.test('price guard', async (t) => {
   const GWEI = 1_000_000_000n;
 
   /** A market with this gas price in gwei. */
-  function market(gwei: bigint, over: { gasLimit?: bigint; legacy?: boolean; tip?: bigint } = {}): Market {
+  function market(gwei: bigint, over: { gasLimit?: bigint; legacy?: boolean; tip?: bigint } = {}): GasMarket {
     const { gasLimit = 30_000_000n, legacy = false, tip = 1n } = over;
     const baseFeePerGas = legacy ? null : gwei * GWEI;
     return {
@@ -400,7 +400,7 @@ t.test('price guard', async (t) => {
   }
 
   /** Nodes whose markets the test sets, and a clock that the test moves. */
-  function world(...nodes: Market[]) {
+  function world(...nodes: GasMarket[]) {
     let now = 0;
     let asked = 0;
     const state = { nodes };
@@ -410,14 +410,17 @@ t.test('price guard', async (t) => {
       if (first === undefined) throw new Error('nobody answers');
       return first;
     };
-    const believe = createPriceGuard({ now: () => now, elapsed: () => now }, { one, all: async () => state.nodes });
+    const believe = createPriceCorroboration(
+      { now: () => now, elapsed: () => now },
+      { one, all: async () => state.nodes },
+    );
     return {
       believe,
       price: async (of: 'one' | 'all' = 'one') => {
         const { gasPrice, doubt } = await believe(of);
         return doubt === undefined ? gasPrice / GWEI : doubt;
       },
-      say: (...said: Market[]) => {
+      say: (...said: GasMarket[]) => {
         state.nodes = said;
       },
       wait: (ms: number) => {
@@ -500,7 +503,7 @@ t.test('price guard', async (t) => {
   t.test('where not all answer in time, one is enough', async (t) => {
     const { price, say } = world();
     await t.rejects(price(), /nobody answers/);
-    const only = createPriceGuard(
+    const only = createPriceCorroboration(
       { now: () => 0, elapsed: () => 0 },
       { one: async () => market(4n), all: async () => [] },
     );

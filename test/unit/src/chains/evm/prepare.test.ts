@@ -1,7 +1,11 @@
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
-import { networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
-import { costOf, openPrepareParts, prepare as prepareWith } from '../../../../../src/chains/evm/prepare.ts';
+import { networkSchema, readNetworkSettings } from '../../../../../src/chains/evm/configuration/network.ts';
+import {
+  openPrepareParts,
+  preparedCostOf,
+  prepareTransaction as prepareWith,
+} from '../../../../../src/chains/evm/prepare.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Network } from '../../../../../src/domain/network.ts';
@@ -52,7 +56,7 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}, other
   t.teardown(() => Promise.all([rpc.close(), ...[double, ...more].map((one) => one.stop())]));
   const known = networkSchema.parse({ average_blocktime_ms: 90_001, ...settings });
   const network: Network = { type: 'evm', name: 'testnet', rpcUrls: [], settings: known };
-  const parts = openPrepareParts(rpc, readSettings(network), 31_337n, systemClock);
+  const parts = openPrepareParts(rpc, readNetworkSettings(network), 31_337n, systemClock);
   /** `later`: the policies at preparation, if they changed after the request was accepted. */
   const prepare = (body: JsonObject, policies: JsonObject = {}, committed = 0n, later = policies) => {
     const transaction = storedTransaction({ address: FROM, policies }, body);
@@ -85,11 +89,11 @@ t.test('what was prepared knows its cost again', async (t) => {
   const { prepare } = await open(t);
   const account = { address: FROM, policies: {} };
   const pending = storedTransaction(account, TRANSFER);
-  t.equal(costOf(pending), 0n);
+  t.equal(preparedCostOf(pending), 0n);
   const prepared = await prepare(TRANSFER);
-  t.ok(prepared.kind === 'ready' && costOf({ ...pending, fields: prepared.fields }) === prepared.cost);
+  t.ok(prepared.kind === 'ready' && preparedCostOf({ ...pending, fields: prepared.fields }) === prepared.cost);
   const legacy = { ...pending, fields: { chain_id: 1, from: FROM, gas_limit: 10, gas_price: '3' } };
-  t.equal(costOf(legacy), 35n);
+  t.equal(preparedCostOf(legacy), 35n);
 });
 
 t.test('a creation is estimated without `to`, a call with its data', async (t) => {
@@ -366,7 +370,7 @@ t.test('the fees of a rollup for data and operator are part of the cost', async 
   t.match(prepared, { kind: 'ready', cost: gas + 5n + fee, fields: { data_fee: Number(fee) } });
   const account = { address: FROM, policies: {} };
   const { fields } = prepared.kind === 'ready' ? prepared : { fields: {} };
-  t.equal(costOf({ ...storedTransaction(account, TRANSFER), fields }), gas + 5n + fee, 'and is known again');
+  t.equal(preparedCostOf({ ...storedTransaction(account, TRANSFER), fields }), gas + 5n + fee, 'and is known again');
   const poor = await open(t, { estimate, balance: gas + fee }, { tags: ['optimism-based'] });
   t.match(await poor.prepare(TRANSFER), { kind: 'parked', reason: new RegExp(`cover ${gas + 5n + fee}`) });
 });

@@ -1,28 +1,28 @@
 import t from 'tap';
 import {
-  balance,
   blockNumber,
-  blockOf,
   blockReceipts,
   blockTime,
   estimateGas,
   feeRewards,
   gasPrice,
+  getBalance,
+  getBlock,
+  getFullBlock,
+  getInclusionBlock,
+  getReceipt,
   hasCode,
   latestBlock,
-  onlyOn,
-  price,
-  quantity,
-  receiptOf,
+  onlyOnChain,
+  parseGasPrice,
+  parseQuantity,
   sentHash,
-  shownBlock,
   toData,
   toQuantity,
   transactionCount,
-  wholeBlock,
 } from '../../../../../src/chains/evm/provider.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -40,7 +40,7 @@ const RECEIPT = {
 /** A node that gives the same answer to every call, and records the calls. */
 function answering(answer: Json) {
   const asked: [string, Json][] = [];
-  const read: ReadOne = async (method, params, parse) => {
+  const read: ReadFromEndpoint = async (method, params, parse) => {
     asked.push([method, params]);
     return parse(answer);
   };
@@ -52,7 +52,7 @@ t.test('quantities are exact, and nothing else is one', async (t) => {
   const value = 0xffffffffffffffffffffn;
   t.equal(await blockNumber(read), value);
   t.equal(await gasPrice(read), value);
-  t.equal(await balance(read, ACCOUNT), value);
+  t.equal(await getBalance(read, ACCOUNT), value);
   t.equal(await transactionCount(read, ACCOUNT, 'latest'), value);
   t.equal(await transactionCount(read, ACCOUNT, 255n), value);
   t.equal(await estimateGas(read, { to: ACCOUNT }), value);
@@ -68,7 +68,7 @@ t.test('quantities are exact, and nothing else is one', async (t) => {
     ],
   );
   for (const bad of ['', '0x', '10', '0xg', `0x${'1'.repeat(65)}`, 5, null, undefined, {}]) {
-    t.throws(() => quantity(bad), TypeError);
+    t.throws(() => parseQuantity(bad), TypeError);
   }
   t.equal(toQuantity(0n), '0x0');
   t.equal(toData('0xAB'), '0xAB');
@@ -88,17 +88,17 @@ t.test('a block with what is in it', async (t) => {
   const block = (transactions: Json) => answering({ number: '0x1', hash: HASH, transactions }).read;
   const used = { hash: HASH, from: ACCOUNT, nonce: '0x5' };
   const plain = { hash: HASH.toLowerCase(), from: ACCOUNT.toLowerCase(), nonce: 5n, authorizations: [] };
-  t.same(await wholeBlock(block([used, { hash: HASH }]), 1n), { hash: HASH.toLowerCase(), transactions: [plain] });
+  t.same(await getFullBlock(block([used, { hash: HASH }]), 1n), { hash: HASH.toLowerCase(), transactions: [plain] });
   const authorization = { chainId: '0x1', address: ACCOUNT, nonce: '0x2', yParity: '0x1', r: '0x3', s: '0x4' };
   const carrier = { ...used, authorizationList: [authorization, { ...authorization, r: null }, 7] };
-  const read = await wholeBlock(block([carrier]), 1n);
+  const read = await getFullBlock(block([carrier]), 1n);
   t.match(read?.transactions[0]?.authorizations, [
     { chainId: 1n, address: ACCOUNT.toLowerCase(), nonce: 2n, yParity: 1n, r: 3n, s: 4n },
   ]);
   t.equal(read?.transactions[0]?.authorizations.length, 1, 'what is none is left out');
-  t.equal(await wholeBlock(answering(null).read, 1n), null);
-  t.equal(await wholeBlock(block([used]), 2n), null, 'another block');
-  await t.rejects(wholeBlock(block(null), 1n), TypeError);
+  t.equal(await getFullBlock(answering(null).read, 1n), null);
+  t.equal(await getFullBlock(block([used]), 2n), null, 'another block');
+  await t.rejects(getFullBlock(block(null), 1n), TypeError);
 });
 
 t.test('a block whose content a node has pruned does not pass for an empty one', async (t) => {
@@ -110,15 +110,15 @@ t.test('a block whose content a node has pruned does not pass for an empty one',
     [HASH, false],
   ] as const) {
     const { read } = answering({ number: '0x1', hash: HASH, transactions: [], transactionsRoot: root });
-    t.equal((await shownBlock(read, 1n))?.transactions !== undefined, isKnown);
-    t.equal((await wholeBlock(read, 1n)) !== null, isKnown);
+    t.equal((await getBlock(read, 1n))?.transactions !== undefined, isKnown);
+    t.equal((await getFullBlock(read, 1n)) !== null, isKnown);
   }
 });
 
 t.test('where a transaction is, when a block was made, and whether an account has code', async (t) => {
-  t.equal(await blockOf(answering({ blockNumber: '0x10' }).read, HASH), 16n);
-  t.equal(await blockOf(answering({ blockNumber: null }).read, HASH), null, 'in the pool');
-  t.equal(await blockOf(answering(null).read, HASH), null);
+  t.equal(await getInclusionBlock(answering({ blockNumber: '0x10' }).read, HASH), 16n);
+  t.equal(await getInclusionBlock(answering({ blockNumber: null }).read, HASH), null, 'in the pool');
+  t.equal(await getInclusionBlock(answering(null).read, HASH), null);
   t.equal(await blockTime(answering({ timestamp: '0x10' }).read, 1n), 16_000);
   t.equal(await blockTime(answering(null).read, 1n), null);
   t.equal(await hasCode(answering('0x').read, ACCOUNT, 1n), false);
@@ -127,18 +127,18 @@ t.test('where a transaction is, when a block was made, and whether an account ha
 });
 
 t.test('receipts are compared in lower case', async (t) => {
-  const receipt = await receiptOf(answering(RECEIPT).read, HASH);
+  const receipt = await getReceipt(answering(RECEIPT).read, HASH);
   t.match(receipt, {
     transactionHash: HASH.toLowerCase(),
     from: ACCOUNT.toLowerCase(),
     blockNumber: 16n,
     succeeded: true,
   });
-  t.match(await receiptOf(answering({ ...RECEIPT, status: '0x0', effectiveGasPrice: '0x9' }).read, HASH), {
+  t.match(await getReceipt(answering({ ...RECEIPT, status: '0x0', effectiveGasPrice: '0x9' }).read, HASH), {
     succeeded: false,
     effectiveGasPrice: 9n,
   });
-  t.equal(await receiptOf(answering(null).read, HASH), null);
+  t.equal(await getReceipt(answering(null).read, HASH), null);
   const hashes = new Set([HASH.toLowerCase()]);
   t.equal((await blockReceipts(answering([RECEIPT, RECEIPT]).read, 16n, hashes)).length, 2);
   t.same(await blockReceipts(answering([RECEIPT]).read, 16n, new Set([`0x${'7'.repeat(64)}`])), []);
@@ -149,20 +149,20 @@ t.test('what a receipt only shows is dropped if it cannot be read, and its figur
   for (const odd of ['0x', '', null, -7, 1.5]) {
     const receipt = { ...RECEIPT, gasUsed: odd, effectiveGasPrice: odd, contractAddress: odd, status: 1 };
     const shown = { succeeded: true, gasUsed: null, effectiveGasPrice: null, contractAddress: null };
-    t.match(await receiptOf(answering(receipt).read, HASH), shown, JSON.stringify(odd));
+    t.match(await getReceipt(answering(receipt).read, HASH), shown, JSON.stringify(odd));
   }
-  t.match(await receiptOf(answering({ ...RECEIPT, status: 0 }).read, HASH), { succeeded: false });
+  t.match(await getReceipt(answering({ ...RECEIPT, status: 0 }).read, HASH), { succeeded: false });
   const numbers = { ...RECEIPT, blockNumber: 16, gasUsed: 21_000, effectiveGasPrice: 7 };
   const read = { blockNumber: 16n, gasUsed: 21_000n, effectiveGasPrice: 7n };
-  t.match(await receiptOf(answering(numbers).read, HASH), read);
+  t.match(await getReceipt(answering(numbers).read, HASH), read);
 });
 
 t.test('a receipt of the time before they told, and one of what waits in a pool', async (t) => {
   const { status: _status, ...untold } = RECEIPT;
   const old = { ...untold, root: HASH };
-  t.match(await receiptOf(answering(old).read, HASH), { succeeded: null });
+  t.match(await getReceipt(answering(old).read, HASH), { succeeded: null });
   for (const over of [{ blockNumber: null }, { blockHash: null }]) {
-    t.equal(await receiptOf(answering({ ...RECEIPT, ...over }).read, HASH), null);
+    t.equal(await getReceipt(answering({ ...RECEIPT, ...over }).read, HASH), null);
   }
 });
 
@@ -175,14 +175,14 @@ t.test('of a block’s list counts what is a receipt of that block', async (t) =
 
 t.test('a block is that with the very number, and lists what is in it', async (t) => {
   const block = { number: '0x10', hash: HASH };
-  t.same(await shownBlock(answering(block).read, 16n), { hash: HASH.toLowerCase(), transactions: undefined });
+  t.same(await getBlock(answering(block).read, 16n), { hash: HASH.toLowerCase(), transactions: undefined });
   for (const listed of [HASH, { hash: HASH }]) {
-    const shown = await shownBlock(answering({ ...block, transactions: [listed, 7] }).read, 16n);
+    const shown = await getBlock(answering({ ...block, transactions: [listed, 7] }).read, 16n);
     t.same([...(shown?.transactions ?? [])], [HASH.toLowerCase()]);
   }
-  t.equal(await shownBlock(answering({ number: '0x11', hash: HASH }).read, 16n), null);
-  t.equal(await shownBlock(answering(null).read, 16n), null);
-  await t.rejects(shownBlock(answering({ number: '0x10', hash: null }).read, 16n), TypeError);
+  t.equal(await getBlock(answering({ number: '0x11', hash: HASH }).read, 16n), null);
+  t.equal(await getBlock(answering(null).read, 16n), null);
+  await t.rejects(getBlock(answering({ number: '0x10', hash: null }).read, 16n), TypeError);
 });
 
 t.test('what no honest node answers is refused', async (t) => {
@@ -198,7 +198,7 @@ t.test('what no honest node answers is refused', async (t) => {
     { ...RECEIPT, from: '0x12' },
     { ...RECEIPT, status: true },
   ]) {
-    await t.rejects(receiptOf(answering(lie).read, HASH), TypeError, JSON.stringify(lie));
+    await t.rejects(getReceipt(answering(lie).read, HASH), TypeError, JSON.stringify(lie));
   }
   await t.rejects(blockReceipts(answering({}).read, 1n, new Set()), TypeError);
   for (const none of [null, { reward: 'much' }]) t.throws(() => feeRewards(none), TypeError);
@@ -207,8 +207,8 @@ t.test('what no honest node answers is refused', async (t) => {
 
 t.test('a price that no chain ever had is none', async (t) => {
   const absurd = `0x1${'0'.repeat(32)}`;
-  t.equal(price(`0x${'f'.repeat(32)}`), (1n << 128n) - 1n);
-  t.throws(() => price(absurd), TypeError);
+  t.equal(parseGasPrice(`0x${'f'.repeat(32)}`), (1n << 128n) - 1n);
+  t.throws(() => parseGasPrice(absurd), TypeError);
   await t.rejects(gasPrice(answering(absurd).read), TypeError);
   const block = { number: '0x1', hash: HASH, gasLimit: '0x1', baseFeePerGas: absurd };
   await t.rejects(latestBlock(answering(block).read), TypeError);
@@ -225,8 +225,11 @@ t.test('a node that serves another chain is not believed, and another one is ask
   const both = openRpc([stray.url, ours.url]);
   const alone = openRpc([stray.url]);
   t.teardown(() => Promise.all([both.close(), alone.close()]));
-  t.equal(await onlyOn(1n, both).onOne(blockNumber), 7n);
-  await t.rejects(onlyOn(1n, alone).onOne(blockNumber), { kind: 'malformed', message: /it serves chain 5, not 1$/ });
+  t.equal(await onlyOnChain(1n, both).onOne(blockNumber), 7n);
+  await t.rejects(onlyOnChain(1n, alone).onOne(blockNumber), {
+    kind: 'malformed',
+    message: /it serves chain 5, not 1$/,
+  });
 });
 
 t.test('an endpoint of another chain has no say, and is offered nothing', async (t) => {
@@ -237,7 +240,7 @@ t.test('an endpoint of another chain has no say, and is offered nothing', async 
   down.answer(() => ({ status: 502 }));
   const rpc = openRpc([stray.url, ours.url, mute.url, down.url]);
   t.teardown(() => rpc.close());
-  const guarded = onlyOn(1n, rpc);
+  const guarded = onlyOnChain(1n, rpc);
   const sent = { status: 'fulfilled', value: HASH };
   t.match(await guarded.offerEach('eth_sendRawTransaction', [['0x01'], ['0x02']]), [
     [{ reason: { message: /it serves chain 5, not 1$/ } }, { reason: { kind: 'malformed' } }],

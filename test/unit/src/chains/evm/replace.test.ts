@@ -1,17 +1,23 @@
 import t from 'tap';
-import type { AttemptPreparation, NewAttempt } from '../../../../../src/chains/chain-client.ts';
-import { networkSchema, readSettings } from '../../../../../src/chains/evm/configuration/network.ts';
-import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
-import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
-import type { Market } from '../../../../../src/chains/evm/price/market.ts';
+import type { ReplacementPreparation, ReplacementSpec } from '../../../../../src/chains/chain-client.ts';
+import { networkSchema, readNetworkSettings } from '../../../../../src/chains/evm/configuration/network.ts';
+import {
+  feeCapsOf,
+  type GasPrice,
+  highestFeeCaps,
+  minimumBump,
+  priceFields,
+} from '../../../../../src/chains/evm/fees.ts';
+import { openPrepareParts, type PrepareParts, prepareTransaction } from '../../../../../src/chains/evm/prepare.ts';
+import type { GasMarket } from '../../../../../src/chains/evm/price/market.ts';
 import {
   checkReplacement,
   type EarlierAttempt,
   noopRequest,
-  patienceMs,
   prepareReplacement,
+  replacementDelayMs,
 } from '../../../../../src/chains/evm/replace.ts';
-import { readFields, readRequest } from '../../../../../src/chains/evm/schema.ts';
+import { readChainFields, readStoredRequest } from '../../../../../src/chains/evm/schema.ts';
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
@@ -28,7 +34,7 @@ const RICH = 10n ** 40n;
 const TRANSFER = { to: TO, value: 5, speed: 'fast' };
 
 const settingsOf = (settings: JsonObject = {}) =>
-  readSettings({ type: 'evm', name: 'testnet', rpcUrls: [], settings: networkSchema.parse(settings) });
+  readNetworkSettings({ type: 'evm', name: 'testnet', rpcUrls: [], settings: networkSchema.parse(settings) });
 
 interface World {
   baseFee?: bigint | null;
@@ -48,7 +54,7 @@ interface World {
 function partsOf(world: World): PrepareParts {
   const { baseFee = GWEI, gasPrice = 2n * GWEI, tip = 10n, blockGasLimit = 30_000_000n, balance = RICH } = world;
   const { estimate = 21_000n, others = estimate } = world;
-  const market: Market = {
+  const market: GasMarket = {
     block: { number: 1n, hash: `0x${'1'.repeat(64)}`, gasLimit: blockGasLimit, baseFeePerGas: baseFee },
     gasPrice,
     tips: baseFee === null ? undefined : { safeLow: tip, average: tip, fast: tip, fastest: tip },
@@ -68,19 +74,19 @@ function partsOf(world: World): PrepareParts {
   };
 }
 
-const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Price => ({
+const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): GasPrice => ({
   kind: 'eip1559',
   maxFeePerGas,
   maxPriorityFeePerGas,
 });
-const feesOf = (price: Price) => priceFields(price) as JsonObject;
-const legacy = (gasPrice: bigint): Price => ({ kind: 'legacy', gasPrice });
+const feesOf = (price: GasPrice) => priceFields(price) as JsonObject;
+const legacy = (gasPrice: bigint): GasPrice => ({ kind: 'legacy', gasPrice });
 
 const account = (policies: JsonObject = {}) => ({ address: FROM, policies });
 
 interface History {
   body?: JsonObject;
-  prices?: readonly Price[];
+  prices?: readonly GasPrice[];
   purpose?: EarlierAttempt['purpose'];
   gasLimit?: number;
 }
@@ -98,14 +104,14 @@ function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'sen
   return { transaction, attempts };
 }
 
-const BUMP: NewAttempt = { purpose: 'bump' };
-const NOOP: NewAttempt = { purpose: 'noop' };
-const replaceBy = (body: JsonObject): NewAttempt => ({
+const BUMP: ReplacementSpec = { purpose: 'bump' };
+const NOOP: ReplacementSpec = { purpose: 'noop' };
+const replaceBy = (body: JsonObject): ReplacementSpec => ({
   purpose: 'replace',
   request: storedTransaction(account(), body).request,
 });
 
-function version(world: World, history: History, wanted: NewAttempt, policies: JsonObject = {}, committed = 0n) {
+function version(world: World, history: History, wanted: ReplacementSpec, policies: JsonObject = {}, committed = 0n) {
   return prepareReplacement(partsOf(world), signed(history), wanted, account(policies), { committed });
 }
 
@@ -195,7 +201,7 @@ t.test('a noop takes the nonce and does nothing, beyond the cap by the minimum b
     fields: { gas_limit: 21_000, max_fee_per_gas: Number(fee), max_priority_fee_per_gas: Number(fee) },
     cost: 21_000n * fee,
   });
-  t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: '0x' });
+  t.match(made.kind === 'ready' && readStoredRequest(made.request), { to: FROM, value: 0n, data: '0x' });
   const high = { baseFee: 90n * GWEI, tip: 40n * GWEI };
   t.match(
     await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, NOOP, { gas_price_cap: Number(60n * GWEI) }),
@@ -329,7 +335,7 @@ t.test('a replacement has exactly the fees that it gives', async (t) => {
     kind: 'ready',
     fields: { gas_limit: 44_000, max_fee_per_gas: Number(11n * GWEI), max_priority_fee_per_gas: 110 },
   });
-  t.match(made.kind === 'ready' && readRequest(made.request), { value: 9n });
+  t.match(made.kind === 'ready' && readStoredRequest(made.request), { value: 9n });
   const short = { kind: 'refused', reason: 'Gas price increase does not meet minimum bump requirement' };
   t.same(await version({}, { prices }, fees(11n * GWEI - 1n, 110)), short);
   t.same(await version({}, { prices }, fees(11n * GWEI, 109)), short);
@@ -401,7 +407,7 @@ t.test('on Arbitrum, where gas pays for data, a bump has the gas that it takes b
   t.match(await version({ settings, estimate: 50_000n }, { prices, gasLimit: 100_000 }, BUMP), { kind: 'parked' });
 });
 
-const refusedFor = (refusal: string): NewAttempt => ({ purpose: 'bump', refusal });
+const refusedFor = (refusal: string): ReplacementSpec => ({ purpose: 'bump', refusal });
 
 t.test('a refused gas limit is chosen anew at the same price, whatever kind of network', async (t) => {
   const prices = [dynamic(2n * GWEI, 10n)];
@@ -471,7 +477,7 @@ t.test('versions whose prices were not kept cost at least the transaction’s ow
 t.test('patience by speed, doubled each time and never more than an hour', async (t) => {
   const settings = settingsOf();
   const minutes = (body: JsonObject, attempts: number) =>
-    patienceMs(settings, storedTransaction(account(), body), attempts) / 60_000;
+    replacementDelayMs(settings, storedTransaction(account(), body), attempts) / 60_000;
   const bySpeed = { fastest: 2, fast: 3, average: 5, safeLow: 10 };
   for (const [speed, first] of Object.entries(bySpeed)) {
     t.same(
@@ -483,15 +489,15 @@ t.test('patience by speed, doubled each time and never more than an hour', async
   }
   t.equal(minutes({ to: TO, value: 1, gas_price: 1 }, 1), 3);
   const voided = storedTransaction(account(), { ...TRANSFER, speed: 'safeLow' }, { noopEnd: 'canceled' });
-  t.equal(patienceMs(settings, voided, 1), 3 * 60_000, 'what is canceled is in a hurry');
+  t.equal(replacementDelayMs(settings, voided, 1), 3 * 60_000, 'what is canceled is in a hurry');
   for (const tag of ['arbitrum-based', 'no-mempool', 'optimism-based']) {
-    t.equal(patienceMs(settingsOf({ tags: [tag] }), storedTransaction(account(), TRANSFER), 30), 20_000);
+    t.equal(replacementDelayMs(settingsOf({ tags: [tag] }), storedTransaction(account(), TRANSFER), 30), 20_000);
   }
 });
 
 /** Prices of every size. Small and huge ones come more often than in an even distribution. */
 const wei = fc.oneof(fc.bigInt(0n, 30n), fc.bigInt(0n, 200n * GWEI), fc.bigInt(0n, (1n << 128n) - 1n));
-const anyPrice: fc.Arbitrary<Price> = fc.oneof(
+const anyPrice: fc.Arbitrary<GasPrice> = fc.oneof(
   wei.map(legacy),
   fc.tuple(wei, wei).map(([one, other]) => (one > other ? dynamic(one, other) : dynamic(other, one))),
 );
@@ -499,7 +505,7 @@ const anyBody: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constantFrom('safeLow', 'average', 'fast', 'fastest').map((speed) => ({ ...TRANSFER, speed })),
   anyPrice.map((price) => ({ to: TO, value: 5, ...feesOf(price) })),
 );
-const anyVersion: fc.Arbitrary<NewAttempt> = fc.oneof(
+const anyVersion: fc.Arbitrary<ReplacementSpec> = fc.oneof(
   fc.constant(BUMP),
   fc.constant(NOOP),
   anyBody.map((body) => replaceBy(body)),
@@ -534,7 +540,7 @@ t.test(
             ...(legacyPolicy ? { eip1559_pricing: false } : {}),
           };
           const history = signed({ body, prices, purpose });
-          const made: AttemptPreparation = await prepareReplacement(
+          const made: ReplacementPreparation = await prepareReplacement(
             partsOf(world),
             history,
             wanted,
@@ -546,14 +552,14 @@ t.test(
           if (made.kind !== 'ready') return;
           ready += 1;
 
-          const fields = readFields(made.fields);
-          const earlier = highestOf(
-            history.attempts.map((one) => readFields(one.fields)).filter((one) => one !== undefined),
+          const fields = readChainFields(made.fields);
+          const earlier = highestFeeCaps(
+            history.attempts.map((one) => readChainFields(one.fields)).filter((one) => one !== undefined),
           );
-          const now = fields === undefined ? undefined : highestOf([fields]);
+          const now = fields === undefined ? undefined : highestFeeCaps([fields]);
           if (now === undefined || earlier === undefined) throw new Error('a version has a price');
           const isVoid = wanted.purpose === 'noop';
-          const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
+          const given = wanted.purpose === 'replace' && readStoredRequest(wanted.request).price.kind !== 'speed';
           const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
           const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
           const isFree = poolless && given;
@@ -561,13 +567,15 @@ t.test(
           if (now.tip > now.fee) throw new Error('the priority fee is more than the whole');
           const needed = least.fee > least.tip ? least.fee : least.tip;
           if (cap !== null && now.fee > cap && !(isVoid && now.fee <= needed)) throw new Error('above the cap');
-          const first = highestOf([readFields(history.attempts[0]?.fields ?? {})].filter((one) => one !== undefined));
+          const first = highestFeeCaps(
+            [readChainFields(history.attempts[0]?.fields ?? {})].filter((one) => one !== undefined),
+          );
           const ceiling = 100n * ((first?.fee ?? 0n) > GWEI ? (first?.fee ?? 0n) : GWEI);
           const isOurs = isVoid || wanted.purpose === 'bump';
           if (isOurs && cap === null && now.fee > ceiling && !(isVoid && now.fee <= needed)) {
             throw new Error('far above the first');
           }
-          if (made.cost !== now.fee * BigInt(Number(fields?.gas_limit)) + readRequest(made.request).value) {
+          if (made.cost !== now.fee * BigInt(Number(fields?.gas_limit)) + readStoredRequest(made.request).value) {
             throw new Error('another cost');
           }
         },
@@ -589,7 +597,7 @@ t.test('a real node takes each attempt in the place of the one before', async (t
   const signer = signerOf(alice);
 
   const first = storedTransaction(sender, TRANSFER);
-  const prepared = await prepare(parts, first, sender, { committed: 0n });
+  const prepared = await prepareTransaction(parts, first, sender, { committed: 0n });
   if (prepared.kind !== 'ready') throw new Error(prepared.reason);
   let transaction = { ...first, fields: prepared.fields, sequence: 0n };
   const attempts: EarlierAttempt[] = [];
@@ -604,8 +612,10 @@ t.test('a real node takes each attempt in the place of the one before', async (t
   await send('send', first.request, prepared.fields);
 
   const highest = () => {
-    const caps = capsOf(dynamic(0n, 0n));
-    return highestOf(attempts.map(({ fields }) => readFields(fields)).filter((one) => one !== undefined)) ?? caps;
+    const caps = feeCapsOf(dynamic(0n, 0n));
+    return (
+      highestFeeCaps(attempts.map(({ fields }) => readChainFields(fields)).filter((one) => one !== undefined)) ?? caps
+    );
   };
   const asLegacy = () => ({ to: TO, value: 7, gas_price: minimumBump(highest()).fee.toString() });
   for (const next of [

@@ -1,9 +1,19 @@
 import { type BaseWallet, Transaction as EthersTransaction, hexlify, Signature, Wallet } from 'ethers';
 import t from 'tap';
-import { addressOf, isAddress, normalAddress } from '../../../../../src/chains/evm/address.ts';
+import { addressOfPublicKey, isAddress, normalAddress } from '../../../../../src/chains/evm/address.ts';
 import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
-import { checkGasLimit, checkReceiver, parseRequest, policyViolation } from '../../../../../src/chains/evm/request.ts';
-import { estimateCall, readFields, readRequest, speedSchema } from '../../../../../src/chains/evm/schema.ts';
+import {
+  checkGasLimit,
+  checkReceiver,
+  parseSendRequest,
+  policyViolation,
+} from '../../../../../src/chains/evm/request.ts';
+import {
+  callForEstimate,
+  readChainFields,
+  readStoredRequest,
+  speedSchema,
+} from '../../../../../src/chains/evm/schema.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import { storedTransaction } from '../../../../support/evm.ts';
 
@@ -20,7 +30,7 @@ function authorization(chainId: number, key: BaseWallet = wallet) {
   return { chainId, address: OTHER, nonce: 0, yParity, r, s };
 }
 
-const parse = (body: unknown, policies: JsonObject = {}) => parseRequest(body, { address: OWN, policies }, NOW);
+const parse = (body: unknown, policies: JsonObject = {}) => parseSendRequest(body, { address: OWN, policies }, NOW);
 const without = (key: string) => Object.fromEntries(Object.entries(VALID).filter(([name]) => name !== key));
 
 t.test('what is asked is kept as given, and numbers keep every digit', async (t) => {
@@ -44,7 +54,7 @@ t.test('what is asked is kept as given, and numbers keep every digit', async (t)
     speed: null,
   });
   t.equal(validUntil, NOW + 500);
-  t.match(readRequest(request), {
+  t.match(readStoredRequest(request), {
     value: 1n << 255n,
     gasLimit: 100_000n,
     price: { kind: 'eip1559', maxFeePerGas: (1n << 128n) - 1n, maxPriorityFeePerGas: 1n },
@@ -243,7 +253,7 @@ t.test('lists and errors are kept in one form, and left out where there are none
   t.notOk(Object.keys(request).some((name) => /[A-Z]/.test(name)));
   const none = parse({ ...VALID, access_list: [], accessList: null, authorization_list: null, abi: ['function f()'] });
   t.same(none.request, parse(VALID).request);
-  t.match(readRequest(none.request), { accessList: [], authorizationList: [], abi: [] });
+  t.match(readStoredRequest(none.request), { accessList: [], authorizationList: [], abi: [] });
 });
 
 t.test('an authorization that would do nothing, or harm, is refused', async (t) => {
@@ -252,8 +262,10 @@ t.test('an authorization that would do nothing, or harm, is refused', async (t) 
   const listed = { ...account, policies: { whitelist_receivers: [OTHER] } };
   const dynamic = { to: OTHER, value: 0, max_fee_per_gas: 2, max_priority_fee_per_gas: 1 };
   const accepted = { ...dynamic, authorization_list: [authorization(0), authorization(5)] };
-  t.ok(parseRequest(accepted, listed, NOW));
-  t.ok(parseRequest({ ...accepted, authorization_list: [authorization(6)] }, { ...account, identity: undefined }, NOW));
+  t.ok(parseSendRequest(accepted, listed, NOW));
+  t.ok(
+    parseSendRequest({ ...accepted, authorization_list: [authorization(6)] }, { ...account, identity: undefined }, NOW),
+  );
   const { to: _, ...creation } = { ...accepted, data: '0x00' };
   for (const [body, who, said] of [
     [{ ...dynamic, authorization_list: [authorization(6)] }, account, /^authorization_list.0 is for chain 6, and/],
@@ -277,7 +289,7 @@ t.test('an authorization that would do nothing, or harm, is refused', async (t) 
     ],
     [{ ...dynamic, gas_limit: 1, authorization_list: [{ ...authorization(0), r: 5 }] }, account, /gas/i],
   ] as const) {
-    t.throws(() => parseRequest(body, who, NOW), { code: 'INVALID_REQUEST', message: said });
+    t.throws(() => parseSendRequest(body, who, NOW), { code: 'INVALID_REQUEST', message: said });
   }
 });
 
@@ -368,7 +380,8 @@ t.test('policy checks', async (t) => {
   const OTHER = '0x00000000000000000000000000000000000000c1';
   const TRANSFER = { to: TO, value: 5, speed: 'fast' };
 
-  const requestOf = (body: JsonObject) => readRequest(storedTransaction({ address: FROM, policies: {} }, body).request);
+  const requestOf = (body: JsonObject) =>
+    readStoredRequest(storedTransaction({ address: FROM, policies: {} }, body).request);
   const violation = (policies: JsonObject, body: JsonObject = TRANSFER) =>
     policyViolation(requestOf(body), { address: FROM, policies });
 
@@ -455,11 +468,16 @@ t.test('stored requests and fields are parsed on the way out', async (t) => {
     max_priority_fee_per_gas: null,
     speed: 'safeLow',
   };
-  t.match(readRequest(request), { to: null, value: 1n, gasLimit: null, price: { kind: 'speed', speed: 'safeLow' } });
-  t.match(readRequest({ ...request, gas_price: 7, speed: null }).price, { kind: 'legacy', gasPrice: 7n });
-  t.throws(() => readRequest({ ...request, value: 'one' }));
-  t.equal(readFields({}), undefined);
-  t.throws(() => readFields({ from: 5 }));
+  t.match(readStoredRequest(request), {
+    to: null,
+    value: 1n,
+    gasLimit: null,
+    price: { kind: 'speed', speed: 'safeLow' },
+  });
+  t.match(readStoredRequest({ ...request, gas_price: 7, speed: null }).price, { kind: 'legacy', gasPrice: 7n });
+  t.throws(() => readStoredRequest({ ...request, value: 'one' }));
+  t.equal(readChainFields({}), undefined);
+  t.throws(() => readChainFields({ from: 5 }));
   t.same(speedSchema.options, ['fastest', 'fast', 'average', 'safeLow']);
 });
 
@@ -474,11 +492,11 @@ t.test('a request stored before there were lists has none', async (t) => {
     max_priority_fee_per_gas: null,
     speed: 'fast',
   };
-  t.match(readRequest(before), { accessList: [], authorizationList: [], abi: [] });
+  t.match(readStoredRequest(before), { accessList: [], authorizationList: [], abi: [] });
   const list = [{ address: '0xaa', storage_keys: ['0xbb'] }];
-  t.same(readRequest({ ...before, access_list: list, abi: ['error X()'] }).accessList, list);
-  t.throws(() => readRequest({ ...before, access_list: [{ address: '0xaa' }] }));
-  t.throws(() => readRequest({ ...before, blobs: [] }));
+  t.same(readStoredRequest({ ...before, access_list: list, abi: ['error X()'] }).accessList, list);
+  t.throws(() => readStoredRequest({ ...before, access_list: [{ address: '0xaa' }] }));
+  t.throws(() => readStoredRequest({ ...before, blobs: [] }));
 });
 
 t.test('an estimate is asked for with everything that costs gas', async (t) => {
@@ -493,18 +511,21 @@ t.test('an estimate is asked for with everything that costs gas', async (t) => {
     max_priority_fee_per_gas: null,
     speed: null,
   };
-  t.same(estimateCall(readRequest(request), '0xf'), {
+  t.same(callForEstimate(readStoredRequest(request), '0xf'), {
     from: '0xf',
     to: receiver.toLowerCase(),
     value: '0x10',
     data: '0xab',
   });
-  t.same(estimateCall(readRequest({ ...request, to: null, data: null }), '0xf'), { from: '0xf', value: '0x10' });
+  t.same(callForEstimate(readStoredRequest({ ...request, to: null, data: null }), '0xf'), {
+    from: '0xf',
+    value: '0x10',
+  });
   const lists = {
     access_list: [{ address: '0xaa', storage_keys: ['0xbb'] }],
     authorization_list: [{ chain_id: 0, address: '0xcc', nonce: 1, y_parity: 1, r: '0x0d', s: '0x0e' }],
   };
-  t.match(estimateCall(readRequest({ ...request, ...lists }), '0xf'), {
+  t.match(callForEstimate(readStoredRequest({ ...request, ...lists }), '0xf'), {
     accessList: [{ address: '0xaa', storageKeys: ['0xbb'] }],
     authorizationList: [{ chainId: '0x0', address: '0xcc', nonce: '0x1', yParity: '0x1', r: '0xd', s: '0xe' }],
   });
@@ -536,7 +557,7 @@ t.test('address', async (t) => {
     for (let count = 0; count < 5; count += 1) {
       const wallet = Wallet.createRandom();
       const publicKey = Buffer.from(wallet.signingKey.publicKey.slice(2), 'hex');
-      t.equal(addressOf(publicKey), wallet.address.toLowerCase(), hexlify(publicKey));
+      t.equal(addressOfPublicKey(publicKey), wallet.address.toLowerCase(), hexlify(publicKey));
     }
   });
 });

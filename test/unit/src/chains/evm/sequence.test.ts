@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { nextNonce, nextNonceOn, UnprovedLeap } from '../../../../../src/chains/evm/sequence.ts';
+import { nextNonce, nextNonceOnChain, UnprovedLeap } from '../../../../../src/chains/evm/sequence.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -61,7 +61,7 @@ async function openMany(t: Test, counts: readonly (number | 'hangs')[]) {
 t.test('one endpoint that is behind does not hold up an account that has signed more', async (t) => {
   const ask = async (counts: number[], least: bigint | null | undefined) => {
     const rpc = await openMany(t, counts);
-    return nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
+    return nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least });
   };
   t.equal(await ask([5, 9], 9n), 9n);
   t.equal(await ask([5, 9, 1_000_000], 9n), 9n, 'nor does one that makes up a count');
@@ -76,7 +76,7 @@ t.test('a count far beyond what is known needs more than one endpoint, whichever
     const told = new Set<bigint>();
     for (let first = 0; first < counts.length; first += 1) {
       const rpc = await openMany(t, [...counts.slice(first), ...counts.slice(0, first)]);
-      told.add(await nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least }));
+      told.add(await nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least }));
     }
     return [...told].toSorted((one, other) => (one < other ? -1 : 1));
   };
@@ -93,7 +93,7 @@ t.test('a count far beyond what is known needs more than one endpoint, whichever
 
 t.test('an endpoint that hangs does not make the word of one that lies count', async (t) => {
   const rpc = await openMany(t, [1_000_000, 9, 'hangs', 9]);
-  const ask = (least: bigint | null) => nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
+  const ask = (least: bigint | null) => nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least });
   t.strictSame(await Promise.all([ask(9n), ask(null)]), [9n, 9n]);
 });
 
@@ -126,7 +126,7 @@ function liar(
 t.test('what one endpoint alone reports beyond what is known counts only if its chain shows it', async (t) => {
   const ask = async (handler: DoubleHandler, least: bigint | null) => {
     const { rpc } = await open(t, handler);
-    const asked = nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
+    const asked = nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least });
     return asked.catch((error: unknown) => (error instanceof UnprovedLeap ? 'waits' : Promise.reject(error)));
   };
   const truth = '0x1e';
@@ -144,7 +144,7 @@ t.test('what one endpoint alone reports beyond what is known counts only if its 
   t.equal(await ask(liar(0, { state: '0x0' }), null), 30n, 'a block shows it, whatever the state says');
   t.equal(await ask(liar(-30 + 200, { state: '0xc8' }), 30n), 200n, 'a leap that happened');
   const { rpc } = await open(t, liar(500));
-  const refused = nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n });
+  const refused = nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n });
   await t.rejects(refused, { message: /nonce 530 .* known here is 30, .* add a second endpoint/ });
 });
 
@@ -152,5 +152,5 @@ t.test('the word of an endpoint counts as that of one also where the others are 
   const doubles = await Promise.all([startRpcDouble(liar(500)), startRpcDouble(() => 'hang-up')]);
   const rpc = openRpc(doubles.map(({ url }) => url));
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  await t.rejects(nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n }), { name: 'UnprovedLeap' });
+  await t.rejects(nextNonceOnChain(rpc, { chain: 31_337n, address: ACCOUNT, least: 30n }), { name: 'UnprovedLeap' });
 });

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Transaction as EthersTransaction, TypedDataEncoder, verifyMessage, verifyTypedData, Wallet } from 'ethers';
 import t from 'tap';
-import { addressOf } from '../../../../../src/chains/evm/address.ts';
-import { signUnsent } from '../../../../../src/chains/evm/form/sign-only.ts';
+import { addressOfPublicKey } from '../../../../../src/chains/evm/address.ts';
+import { signOnlyTransaction } from '../../../../../src/chains/evm/form/sign-only.ts';
 import { typedDataDigest } from '../../../../../src/chains/evm/form/typed-data.ts';
-import { readFields } from '../../../../../src/chains/evm/schema.ts';
+import { readChainFields } from '../../../../../src/chains/evm/schema.ts';
 import {
-  shownSignature,
+  signatureView,
   signDigest,
   signMessage,
   signTransaction,
@@ -19,7 +19,7 @@ import { storedTransaction } from '../../../../support/evm.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 
 const signer = createKeySigner('test', randomBytes(32));
-const from = addressOf(await signer.publicKey('secp256k1'));
+const from = addressOfPublicKey(await signer.publicKey('secp256k1'));
 const account = { address: from, policies: {} };
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
@@ -82,12 +82,12 @@ for (const type of [0, 1, 2, 4] as const) {
     const property = fc.asyncProperty(fc.record(common), async (content) => {
       const { transaction, prepared, signed } = await sign(content, type);
       const read = EthersTransaction.from(signed.raw);
-      const shown = readFields(signed.fields)?.signature;
+      const shown = readChainFields(signed.fields)?.signature;
       const lists = (transaction.request as { access_list?: { address: string; storage_keys: string[] }[] })
         .access_list;
       const accesses = read.accessList?.map(({ address, storageKeys: keys }) => [address.toLowerCase(), keys]) ?? [];
       const authorized = read.authorizationList ?? [];
-      const fields = readFields(prepared);
+      const fields = readChainFields(prepared);
       return (
         read.type === type &&
         read.hash === signed.hash &&
@@ -145,7 +145,7 @@ t.test('s is low, and v of both kinds leads back to the account', async (t) => {
       const transaction = storedTransaction(account, { to: from, value: nonce, ...price });
       const fields = { chain_id: 1, from, gas_limit: 21_000, ...price };
       const { raw, fields: after } = await signTransaction(transaction, fields, BigInt(nonce), signer);
-      const shown = readFields(after)?.signature;
+      const shown = readChainFields(after)?.signature;
       seen.add(shown?.v ?? -1);
       const isLow = BigInt(`0x${shown?.s}`) <= HALF_ORDER;
       const v = (shown?.v ?? 0) - base;
@@ -187,13 +187,13 @@ t.test('a digest is signed by the account’s own key only; v has two digits in 
   const digest = randomBytes(32);
   t.match(await signDigest(digest, from, signer), { r: /^[0-9a-f]{64}$/, s: /^[0-9a-f]{64}$/ });
   await t.rejects(signDigest(digest, `0x${'2'.repeat(40)}`, signer), { code: 'SIGNER_FAILED' });
-  t.same(shownSignature('aa', 'bb', 1), { r: 'aa', s: 'bb', v: 1, sig: 'aabb01' });
-  t.equal(shownSignature('aa', 'bb', 28).sig, 'aabb1c');
+  t.same(signatureView('aa', 'bb', 1), { r: 'aa', s: 'bb', v: 1, sig: 'aabb01' });
+  t.equal(signatureView('aa', 'bb', 28).sig, 'aabb1c');
 });
 
 t.test('message', async (t) => {
   const signer = createKeySigner('test', randomBytes(32));
-  const address = addressOf(await signer.publicKey('secp256k1'));
+  const address = addressOfPublicKey(await signer.publicKey('secp256k1'));
   const account = { address, policies: {} };
   const EMPTY_HASH = `0x${'00'.repeat(32)}`;
 
@@ -245,12 +245,12 @@ t.test('message', async (t) => {
 
 t.test('sign only', async (t) => {
   const signer = createKeySigner('test', randomBytes(32));
-  const address = addressOf(await signer.publicKey('secp256k1'));
+  const address = addressOfPublicKey(await signer.publicKey('secp256k1'));
   const TO = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
   const LEGACY = { to: TO, value: '7', nonce: '18446744073709551614', gas_limit: 21_000, gas_price: 9 };
 
   const sign = (body: unknown, policies: JsonObject = {}, identity: string | undefined = '31337') =>
-    signUnsent(body, { address, policies, identity }, signer, null);
+    signOnlyTransaction(body, { address, policies, identity }, signer, null);
 
   t.test('a legacy transaction with the highest nonce that there is', async (t) => {
     const signed = await sign(LEGACY);
@@ -316,7 +316,7 @@ t.test('sign only', async (t) => {
 
   t.test('the chain is the pinned one, else the declared one, and never a guess', async (t) => {
     const chainOf = async (identity: string | undefined, declared: bigint | null) =>
-      (await signUnsent(LEGACY, { address, policies: {}, identity }, signer, declared))['chain_id'];
+      (await signOnlyTransaction(LEGACY, { address, policies: {}, identity }, signer, declared))['chain_id'];
     t.equal(await chainOf('5', 6n), 5n);
     t.equal(await chainOf(undefined, 6n), 6n);
     await t.rejects(chainOf(undefined, null), { code: 'RELAYER_DISABLED' });

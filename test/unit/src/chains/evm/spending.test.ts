@@ -1,10 +1,10 @@
 import { id } from 'ethers';
 import t from 'tap';
-import { spending } from '../../../../../src/chains/evm/spending.ts';
+import { chainSpending } from '../../../../../src/chains/evm/spending.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 
-const { spendOf, spentBy } = spending;
+const { spendOf, spentBy } = chainSpending;
 
 const TO = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const request = (more: JsonObject = {}): JsonObject => ({
@@ -101,9 +101,9 @@ t.test('what ended took what its receipt says', (t) => {
 });
 
 t.test('recipients are addresses', (t) => {
-  t.equal(spending.recipient.read(TO.toUpperCase().replace('X', 'x')), TO.toLowerCase());
-  t.equal(spending.recipient.read(TO.replace('f39', 'F39')), undefined, 'a checksum that does not hold');
-  t.equal(spending.recipient.read('alice'), undefined);
+  t.equal(chainSpending.recipient.read(TO.toUpperCase().replace('X', 'x')), TO.toLowerCase());
+  t.equal(chainSpending.recipient.read(TO.replace('f39', 'F39')), undefined, 'a checksum that does not hold');
+  t.equal(chainSpending.recipient.read('alice'), undefined);
   t.end();
 });
 
@@ -115,9 +115,10 @@ t.test('functions are named by selector or signature', (t) => {
     '$_1(bool)',
     'internalFixed(uint8,int128)',
   ];
-  for (const signature of signatures) t.equal(spending.selector.read(signature), id(signature).slice(0, 10), signature);
-  t.equal(spending.selector.read('0xA9059CBB'), '0xa9059cbb');
-  t.equal(spending.selector.read('0x'), '0x');
+  for (const signature of signatures)
+    t.equal(chainSpending.selector.read(signature), id(signature).slice(0, 10), signature);
+  t.equal(chainSpending.selector.read('0xA9059CBB'), '0xa9059cbb');
+  t.equal(chainSpending.selector.read('0x'), '0x');
   const faults = [
     ...[
       '',
@@ -132,6 +133,6 @@ t.test('functions are named by selector or signature', (t) => {
     ],
     ...['transfer(address,uint)', 'f(int[])', 'f(byte)', 'function f()'],
   ];
-  for (const fault of faults) t.equal(spending.selector.read(fault), undefined, fault);
+  for (const fault of faults) t.equal(chainSpending.selector.read(fault), undefined, fault);
   t.end();
 });

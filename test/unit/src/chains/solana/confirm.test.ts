@@ -3,13 +3,13 @@
 
 import { PublicKey } from '@solana/web3.js';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { observe } from '../../../../../src/chains/solana/confirm.ts';
-import { lastHeight } from '../../../../../src/chains/solana/inclusion/chain-height.ts';
-import { assertReach, deadAmong } from '../../../../../src/chains/solana/inclusion/death.ts';
+import type { ObservedTransaction } from '../../../../../src/chains/chain-client.ts';
+import { observeTransactions } from '../../../../../src/chains/solana/confirm.ts';
+import { lastValidHeight } from '../../../../../src/chains/solana/inclusion/chain-height.ts';
+import { assertStatusesReach, findDeadAttempts } from '../../../../../src/chains/solana/inclusion/death.ts';
 import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
 import { chainTip } from '../../../../../src/chains/solana/provider.ts';
-import { readFields, type SolanaReceipt } from '../../../../../src/chains/solana/schema.ts';
+import { readChainFields, type SolanaReceipt } from '../../../../../src/chains/solana/schema.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { openRpc } from '../../../../support/evm.ts';
@@ -26,7 +26,7 @@ import { fieldsOf, relayerAccount, storedAttempt, storedSolana } from '../../../
 const account = relayerAccount();
 
 /** A submitted transaction with attempts of the given signatures. */
-function entry(hashes: string[], over: Partial<Transaction> = {}): ObservedEntry {
+function entry(hashes: string[], over: Partial<Transaction> = {}): ObservedTransaction {
   const transaction = storedSolana({ hash: hashes.at(-1) ?? null, fields: fieldsOf(), ...over });
   const attempts = hashes.map((hash, index) => storedAttempt(hash, { ordinal: index + 1 }));
   return { transaction, attempts, account };
@@ -36,9 +36,14 @@ function entry(hashes: string[], over: Partial<Transaction> = {}): ObservedEntry
 const mined = (receipt: SolanaReceipt, hashes = ['a']) =>
   entry(hashes, { status: 'mined', fields: fieldsOf({ receipt }) });
 
-async function look(t: Test, nodes: (NodeWorld | DoubleHandler)[], entries: ObservedEntry[]) {
+async function look(t: Test, nodes: (NodeWorld | DoubleHandler)[], entries: ObservedTransaction[]) {
   const { rpc, asked, doubles } = await openSolana(t, ...nodes);
-  return { seen: await observe(rpc, entries), asked, doubles, again: () => observe(rpc, entries) };
+  return {
+    seen: await observeTransactions(rpc, entries),
+    asked,
+    doubles,
+    again: () => observeTransactions(rpc, entries),
+  };
 }
 
 const status = (confirmationStatus: NodeStatus['confirmationStatus'], over: Partial<NodeStatus> = {}): NodeStatus => ({
@@ -216,7 +221,7 @@ t.test('a node that cannot tell loses its turn', async (t) => {
 
 t.test('what was in a block stays so by a node that has not come that far, and only by one', async (t) => {
   const receipt = { slot: 999, succeeded: false, fee: 7_000, logs: [], reason: 'known' };
-  const seen = async (node: NodeWorld, of: ObservedEntry) => (await look(t, [node], [of])).seen;
+  const seen = async (node: NodeWorld, of: ObservedTransaction) => (await look(t, [node], [of])).seen;
   const before = mined(receipt);
   t.strictSame(await seen({ slot: 998 }, before), [
     {
@@ -252,7 +257,7 @@ const past: NodeWorld = { slot: 1_040, final: 1_001, valid: [] };
 t.test('the dead are told by their ordinals, and those that were dead before are not asked about', async (t) => {
   const young = storedAttempt('young', { ordinal: 3, fields: fieldsOf({ last_valid_block_height: 5_000 }) });
   const old = storedAttempt('old', { ordinal: 1, deadAt: 5 });
-  const both: ObservedEntry = { ...entry(['a']), attempts: [old, storedAttempt('a', { ordinal: 2 }), young] };
+  const both: ObservedTransaction = { ...entry(['a']), attempts: [old, storedAttempt('a', { ordinal: 2 }), young] };
   const { seen, doubles } = await look(t, [past], [both]);
   t.strictSame(seen, [{ kind: 'open', dead: [2] }]);
   const proofs = doubles[0]?.calls
@@ -305,7 +310,7 @@ t.test('chain height', async (t) => {
     t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
     return await rpc.onOne(async (read) => {
       await read('getEpochInfo', [], (answer) => answer);
-      return await lastHeight(rpc, read, told).catch(({ name, message }: Error) => `${name}: ${message}`);
+      return await lastValidHeight(rpc, read, told).catch(({ name, message }: Error) => `${name}: ${message}`);
     });
   }
 
@@ -339,7 +344,7 @@ t.test('death', async (t) => {
   const attempt = (over: Partial<Attempt> = {}) => storedAttempt(SIGNATURE, over);
 
   function seek(one: Attempt) {
-    const fields = readFields(one.fields);
+    const fields = readChainFields(one.fields);
     if (fields === undefined) throw new TypeError('it is prepared');
     return { attempt: one, fields };
   }
@@ -356,7 +361,7 @@ t.test('death', async (t) => {
   async function isDead(t: Test, nodes: (NodeWorld | DoubleHandler)[], one = attempt()): Promise<boolean> {
     const { rpc } = await openSolana(t, ...nodes);
     return rpc.onOne(async (read) => {
-      const { dead } = await deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(one)]);
+      const { dead } = await findDeadAttempts(rpc, read, await chainTip(read, 'finalized'), [seek(one)]);
       return dead.has(one);
     });
   }
@@ -383,8 +388,8 @@ t.test('death', async (t) => {
     });
     t.ok(await isDead(t, [past({ statusSlot: 1_001 })]));
     t.ok(await isDead(t, [past({ statusSlot: 1_000 }), past(), past()]), 'others are read instead');
-    t.throws(() => assertReach(4n, 5n), { name: 'EndpointUnfit', pauseMs: 0 });
-    t.doesNotThrow(() => assertReach(5n, 5n));
+    t.throws(() => assertStatusesReach(4n, 5n), { name: 'EndpointUnfit', pauseMs: 0 });
+    t.doesNotThrow(() => assertStatusesReach(5n, 5n));
   });
 
   t.test('of several a second one has to show it, and none deny it', async (t) => {
@@ -436,7 +441,7 @@ t.test('death', async (t) => {
       const { rpc } = await openSolana(t, ...nodes);
       const one = attempt();
       const { dead, unproved } = await rpc.onOne(async (read) =>
-        deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(one)]),
+        findDeadAttempts(rpc, read, await chainTip(read, 'finalized'), [seek(one)]),
       );
       t.notOk(dead.has(one));
       t.match(unproved.get(one), `Its time to be in a block is over, and ${who} of a history back to slot 800`);
@@ -444,7 +449,7 @@ t.test('death', async (t) => {
     for (const denying of [past(has('confirmed')), past({ valid: [keyOf(7)] }), past({ final: 1_000 })]) {
       const { rpc } = await openSolana(t, denying);
       const { unproved } = await rpc.onOne(async (read) =>
-        deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())]),
+        findDeadAttempts(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())]),
       );
       t.equal(unproved.size, 0);
     }
@@ -466,7 +471,7 @@ t.test('death', async (t) => {
   t.test('while its time is not over nothing else is asked', async (t) => {
     const { rpc, asked } = await openSolana(t, { slot: 1_000 }, { slot: 1_000 });
     await rpc.onOne(async (read) => {
-      t.equal((await deadAmong(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())])).dead.size, 0);
+      t.equal((await findDeadAttempts(rpc, read, await chainTip(read, 'finalized'), [seek(attempt())])).dead.size, 0);
     });
     t.equal(asked('getSignatureStatuses') + asked('getFirstAvailableBlock') + asked('isBlockhashValid'), 0);
   });
@@ -480,7 +485,7 @@ t.test('death', async (t) => {
       storedAttempt('four', { fields: others }),
     ];
     const { dead } = await rpc.onOne(async (read) =>
-      deadAmong(rpc, read, await chainTip(read, 'finalized'), attempts.map(seek)),
+      findDeadAttempts(rpc, read, await chainTip(read, 'finalized'), attempts.map(seek)),
     );
     t.strictSame(
       [...dead].map(({ hash }) => hash),

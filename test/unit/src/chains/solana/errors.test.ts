@@ -1,9 +1,14 @@
 import t from 'tap';
-import { dialect } from '../../../../../src/chains/solana/dialect.ts';
-import { broadcastFailure, isPayerPoor, nameOf, reasonOf } from '../../../../../src/chains/solana/errors.ts';
+import { rpcDialect } from '../../../../../src/chains/solana/dialect.ts';
+import {
+  classifyBroadcastError,
+  isPayerUnderfunded,
+  transactionErrorName,
+  transactionErrorText,
+} from '../../../../../src/chains/solana/errors.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
-import { judgeFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
+import { judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
 import { errorOf, textOf } from '../../../../doubles/svm/transaction-error.ts';
 
 /** A failed preflight in agave's form (rpc/src/rpc.rs, `SendTransactionPreflightFailure`). */
@@ -13,7 +18,7 @@ function preflight(err: Json, logs: string[] = []): RpcError {
   return new RpcError('node', text, { code: -32_002, data });
 }
 
-const kindOf = (error: RpcError) => broadcastFailure(error).outcome.kind;
+const kindOf = (error: RpcError) => classifyBroadcastError(error).outcome.kind;
 
 /** Every runtime error without details, in the order of `TransactionError`. */
 const NAMES = Array.from({ length: 39 }, (_, index) => String(errorOf(index))).filter(
@@ -38,7 +43,7 @@ t.test('each error of a preflight', async (t) => {
     CommitCancelled: 'busy',
   };
   for (const name of NAMES) {
-    const { outcome, hasJudged } = broadcastFailure(preflight(name));
+    const { outcome, hasJudged } = classifyBroadcastError(preflight(name));
     t.equal(outcome.kind, others[name] ?? 'refused', name);
     t.ok(hasJudged, name);
   }
@@ -56,7 +61,7 @@ t.test('each error of a preflight', async (t) => {
 
 t.test('what a gateway leaves of a preflight', async (t) => {
   const bare = (text: string, data?: Json) =>
-    broadcastFailure(
+    classifyBroadcastError(
       new RpcError('node', `Transaction simulation failed: ${text}`, {
         code: -32_002,
         ...(data === undefined ? {} : { data }),
@@ -90,30 +95,30 @@ t.test('every other error of a node', async (t) => {
     [-32_000, 'already been processed', 'unknown', false],
   ];
   for (const [code, text, kind, hasJudged] of cases) {
-    const told = broadcastFailure(new RpcError('node', text, { code }));
+    const told = classifyBroadcastError(new RpcError('node', text, { code }));
     t.strictSame(told, { outcome: { kind, reason: text }, hasJudged }, text);
   }
 });
 
 t.test('no answer says nothing, but for being turned away', async (t) => {
   for (const kind of ['timeout', 'transport', 'http', 'malformed', 'blocked'] as const) {
-    const told = broadcastFailure(new RpcError(kind, 'Blockhash not found', { code: -32_002 }));
+    const told = classifyBroadcastError(new RpcError(kind, 'Blockhash not found', { code: -32_002 }));
     t.strictSame(told, { outcome: { kind: 'unknown', reason: 'Blockhash not found' }, hasJudged: false });
   }
   t.equal(kindOf(new RpcError('http', 'HTTP 503', { status: 503 })), 'unknown');
   for (const away of [new RpcError('http', 'HTTP 429', { status: 429 }), new RpcError('limited', 'asked to wait')]) {
-    t.match(broadcastFailure(away), { outcome: { kind: 'busy' }, hasJudged: false });
+    t.match(classifyBroadcastError(away), { outcome: { kind: 'busy' }, hasJudged: false });
   }
   t.equal(kindOf(new RpcError('node', 'no code')), 'unknown');
 });
 
 t.test('a foreign text is shown within bounds and in one line', async (t) => {
-  const told = broadcastFailure(new RpcError('node', `a\u001b[31m\n${'x'.repeat(100_000)}`, { code: -32_602 }));
+  const told = classifyBroadcastError(new RpcError('node', `a\u001b[31m\n${'x'.repeat(100_000)}`, { code: -32_602 }));
   t.ok(told.outcome.kind === 'refused' && told.outcome.reason.length < 600);
   t.ok(told.outcome.kind === 'refused' && /^a \[31m x+/.test(told.outcome.reason));
-  t.ok(reasonOf({ Odd: { deep: 'y'.repeat(10_000) } }).length < 600);
+  t.ok(transactionErrorText({ Odd: { deep: 'y'.repeat(10_000) } }).length < 600);
   const errors = [{ code: 1, name: 'N', msg: 'z'.repeat(10_000) }];
-  t.ok(reasonOf({ InstructionError: [0, { Custom: 1 }] }, { logs: [], programs: [], errors }).length < 600);
+  t.ok(transactionErrorText({ InstructionError: [0, { Custom: 1 }] }, { logs: [], programs: [], errors }).length < 600);
 });
 
 const PROGRAM = 'Prog1111111111111111111111111111';
@@ -132,20 +137,20 @@ t.test('a program’s own error is told by the request’s IDL, by what Anchor l
     { code: 6_002, name: 'Bare' },
   ];
   t.equal(
-    reasonOf(custom(6_001), { ...context, logs: anchor, errors: idl }),
+    transactionErrorText(custom(6_001), { ...context, logs: anchor, errors: idl }),
     `${where}: Ours (6001): What the IDL says`,
   );
-  t.equal(reasonOf(custom(6_002), { ...context, logs: anchor, errors: idl }), `${where}: Bare (6002)`);
-  t.equal(reasonOf(custom(6_001), { ...context, logs: anchor }), `${where}: Second (6001): The second.`);
+  t.equal(transactionErrorText(custom(6_002), { ...context, logs: anchor, errors: idl }), `${where}: Bare (6002)`);
+  t.equal(transactionErrorText(custom(6_001), { ...context, logs: anchor }), `${where}: Second (6001): The second.`);
   t.match(
-    reasonOf(custom(6_000), { ...context, logs: anchor }),
+    transactionErrorText(custom(6_000), { ...context, logs: anchor }),
     /custom program error 0x1770 \(6000\)/,
     'another’s log',
   );
-  t.equal(reasonOf(custom(1), context), `${where}: custom program error 0x1 (1)`);
+  t.equal(transactionErrorText(custom(1), context), `${where}: custom program error 0x1 (1)`);
   const logs = ['Program log: Instruction: Transfer', 'Program log: Error: insufficient funds', 'Program data: AQ=='];
   t.equal(
-    reasonOf(custom(1), { ...context, logs }),
+    transactionErrorText(custom(1), { ...context, logs }),
     `${where}: custom program error 0x1 (1), log: Error: insufficient funds`,
   );
 });
@@ -165,15 +170,15 @@ t.test('the runtime’s errors in words', async (t) => {
     [{}, 'unknown error'],
     [17, '17'],
   ];
-  for (const [error, text] of cases) t.equal(reasonOf(error, context), text);
-  t.equal(reasonOf('AccountInUse'), 'AccountInUse');
-  t.equal(nameOf({ InstructionError: [0, 'GenericError'] }), 'InstructionError');
+  for (const [error, text] of cases) t.equal(transactionErrorText(error, context), text);
+  t.equal(transactionErrorText('AccountInUse'), 'AccountInUse');
+  t.equal(transactionErrorName({ InstructionError: [0, 'GenericError'] }), 'InstructionError');
 });
 
 t.test('it is the fee payer that is too poor', async (t) => {
-  t.ok(isPayerPoor('AccountNotFound'));
-  t.ok(isPayerPoor('InsufficientFundsForFee'));
-  t.ok(isPayerPoor({ InsufficientFundsForRent: { account_index: 0 } }));
+  t.ok(isPayerUnderfunded('AccountNotFound'));
+  t.ok(isPayerUnderfunded('InsufficientFundsForFee'));
+  t.ok(isPayerUnderfunded({ InsufficientFundsForRent: { account_index: 0 } }));
   for (const other of [
     { InsufficientFundsForRent: { account_index: 1 } },
     { InsufficientFundsForRent: null },
@@ -181,12 +186,12 @@ t.test('it is the fee payer that is too poor', async (t) => {
     { InstructionError: [0, 'InsufficientFunds'] },
     'ProgramAccountNotFound',
   ]) {
-    t.notOk(isPayerPoor(other), JSON.stringify(other));
+    t.notOk(isPayerUnderfunded(other), JSON.stringify(other));
   }
 });
 
 t.test('dialect', async (t) => {
-  const judge = (code: number, text = '') => judgeFailure(new RpcError('node', text, { code }), dialect);
+  const judge = (code: number, text = '') => judgeRpcFailure(new RpcError('node', text, { code }), rpcDialect);
 
   t.test('a failed simulation, whatever it says, is no fault of the endpoint', async (t) => {
     const why = ['Blockhash not found', 'custom program error: 0x1', 'This transaction has already been processed'];

@@ -1,25 +1,25 @@
 import { ComputeBudgetProgram, Ed25519Program } from '@solana/web3.js';
 import t from 'tap';
 import {
-  feeOf,
-  limitFor,
-  MAX_UNITS,
-  offeredPrice,
-  priceWithin,
+  attemptPriorityPrice,
+  computeLimitFor,
+  MAX_COMPUTE_UNITS,
+  messageFee,
   priorityPrice,
+  priorityPriceWithin,
 } from '../../../../../src/chains/solana/fees.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
-import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { type ReadFromEndpoint, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { fc } from '../../../../support/properties.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
 import { readOf } from '../../../../support/solana-node.ts';
 import { built, memo } from '../../../../support/solana-relayer.ts';
 
 t.test('a limit leaves room, and never more than there is', (t) => {
-  t.equal(limitFor(0n), 1_000);
-  t.equal(limitFor(450n), 1_495);
-  t.equal(limitFor(1_400_000n), MAX_UNITS);
-  t.equal(limitFor(2n ** 63n), MAX_UNITS);
+  t.equal(computeLimitFor(0n), 1_000);
+  t.equal(computeLimitFor(450n), 1_495);
+  t.equal(computeLimitFor(1_400_000n), MAX_COMPUTE_UNITS);
+  t.equal(computeLimitFor(2n ** 63n), MAX_COMPUTE_UNITS);
   t.end();
 });
 
@@ -36,7 +36,7 @@ t.test('a price is what three of four slots asked at most, in whatever order the
 
 t.test('a node that does not tell prices is no obstacle, nor is one that tells nonsense or nothing', async (t) => {
   const failing =
-    (error: RpcError): ReadOne =>
+    (error: RpcError): ReadFromEndpoint =>
     async () => {
       throw error;
     };
@@ -44,16 +44,16 @@ t.test('a node that does not tell prices is no obstacle, nor is one that tells n
   for (const kind of ['timeout', 'malformed', 'http'] as const) {
     t.equal(await priorityPrice(failing(new RpcError(kind, 'none')), []), 0n, kind);
     const { message, messageBytes } = decodeTransaction(built([memo('a')]));
-    t.equal(await feeOf(failing(new RpcError(kind, 'none')), message, messageBytes), 5_000n, kind);
+    t.equal(await messageFee(failing(new RpcError(kind, 'none')), message, messageBytes), 5_000n, kind);
   }
 });
 
 t.test('an attempt after one that got into no block offers more, whatever others paid', (t) => {
-  t.equal(offeredPrice(0n, undefined), 0n);
-  t.equal(offeredPrice(7n, undefined), 7n);
-  t.equal(offeredPrice(0n, 0n), 10_000n);
-  t.equal(offeredPrice(0n, 10_000n), 20_000n);
-  t.equal(offeredPrice(90_000n, 10_000n), 90_000n);
+  t.equal(attemptPriorityPrice(0n, undefined), 0n);
+  t.equal(attemptPriorityPrice(7n, undefined), 7n);
+  t.equal(attemptPriorityPrice(0n, 0n), 10_000n);
+  t.equal(attemptPriorityPrice(0n, 10_000n), 20_000n);
+  t.equal(attemptPriorityPrice(90_000n, 10_000n), 90_000n);
   t.end();
 });
 
@@ -61,25 +61,25 @@ t.test('the highest price within a fee costs no more than it, and one more would
   const property = fc.property(
     fc.bigInt({ min: 0n, max: 10n ** 12n }),
     fc.integer({ min: 1, max: 12 }),
-    fc.integer({ min: 1, max: MAX_UNITS }),
+    fc.integer({ min: 1, max: MAX_COMPUTE_UNITS }),
     (fee, signatures, units) => {
       const costOf = (price: bigint) => 5_000n * BigInt(signatures) + (price * BigInt(units) + 999_999n) / 1_000_000n;
-      const price = priceWithin(fee, signatures, units);
+      const price = priorityPriceWithin(fee, signatures, units);
       return fee <= costOf(0n) ? price === 0n : costOf(price) <= fee && costOf(price + 1n) > fee;
     },
   );
   fc.assert(property);
-  t.equal(priceWithin(5_000n, 1, 200_000), 0n);
-  t.equal(priceWithin(4_999n, 1, 200_000), 0n);
-  t.equal(priceWithin(15_000n, 1, 200_000), 50_000n);
-  t.equal(priceWithin(15_000n, 2, 200_000), 25_000n);
+  t.equal(priorityPriceWithin(5_000n, 1, 200_000), 0n);
+  t.equal(priorityPriceWithin(4_999n, 1, 200_000), 0n);
+  t.equal(priorityPriceWithin(15_000n, 1, 200_000), 50_000n);
+  t.equal(priorityPriceWithin(15_000n, 2, 200_000), 25_000n);
   t.end();
 });
 
 t.test('a fee is the node’s figure', async (t) => {
   const { message, messageBytes } = decodeTransaction(built([memo('a')]));
   const read = readOf({ getFeeForMessage: { context: { slot: 1 }, value: 7_000 } });
-  t.equal(await feeOf(read, message, messageBytes), 7_000n);
+  t.equal(await messageFee(read, message, messageBytes), 7_000n);
   t.match(read.asked, [['getFeeForMessage', [messageBytes.toString('base64'), { commitment: 'confirmed' }]]]);
 });
 
@@ -88,7 +88,7 @@ t.test('where limit and price are in the message, no node makes it cheaper', asy
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_000 });
   const feeTold = async (value: number, ...instructions: Parameters<typeof built>[0]) => {
     const { message, messageBytes } = decodeTransaction(built(instructions));
-    return feeOf(readOf({ getFeeForMessage: { context: { slot: 1 }, value } }), message, messageBytes);
+    return messageFee(readOf({ getFeeForMessage: { context: { slot: 1 }, value } }), message, messageBytes);
   };
   t.equal(await feeTold(5_000, limit, price, memo('a')), 10_000n);
   t.equal(await feeTold(12_000, limit, price, memo('a')), 12_000n, 'a node may count more, as of signatures in data');
@@ -111,7 +111,7 @@ t.test('where the node cannot tell it is the runtime’s formula, in its own uni
   ] as const;
   for (const [instructions, fee] of cases) {
     const { message, messageBytes } = decodeTransaction(built([...instructions]));
-    t.equal(await feeOf(read, message, messageBytes), fee);
+    t.equal(await messageFee(read, message, messageBytes), fee);
   }
 });
 
@@ -122,7 +122,7 @@ t.test('each signature that a program checks costs what any other does', async (
   });
   const { message, messageBytes } = decodeTransaction(built([signed, memo('a')]));
   t.equal(
-    await feeOf(readOf({ getFeeForMessage: { context: { slot: 1 }, value: null } }), message, messageBytes),
+    await messageFee(readOf({ getFeeForMessage: { context: { slot: 1 }, value: null } }), message, messageBytes),
     10_000n,
   );
 });

@@ -24,7 +24,7 @@ import {
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { readPolicy } from '../../../../../src/chains/solana/configuration/policy.ts';
-import { feePayerLoss, lossFault } from '../../../../../src/chains/solana/guard/fee-payer.ts';
+import { feePayerLoss, simulatedLossFault } from '../../../../../src/chains/solana/guard/fee-payer.ts';
 import { policyFaults } from '../../../../../src/chains/solana/guard/known.ts';
 import {
   type GuardedTransaction,
@@ -32,7 +32,7 @@ import {
   programsOf,
 } from '../../../../../src/chains/solana/guard/policies.ts';
 import { tokenFault, tokenTransfers } from '../../../../../src/chains/solana/guard/tokens.ts';
-import { decodeMessage, type Message } from '../../../../../src/chains/solana/message/compiled-message.ts';
+import { type CompiledMessage, decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -142,7 +142,7 @@ t.test('fee payer', async (t) => {
   const BLOCKHASH = Keypair.generate().publicKey.toBase58();
 
   /** A message that the relayer pays for, compiled by the public library. */
-  function message(...instructions: TransactionInstruction[]): Message {
+  function message(...instructions: TransactionInstruction[]): CompiledMessage {
     const compiled = new TransactionMessage({ payerKey: RELAYER, recentBlockhash: BLOCKHASH, instructions });
     return decodeMessage(compiled.compileToLegacyMessage().serialize());
   }
@@ -400,7 +400,7 @@ t.test('token transfers', async (t) => {
   ];
   const MAX = 2n ** 64n - 1n;
 
-  function message(...instructions: TransactionInstruction[]): Message {
+  function message(...instructions: TransactionInstruction[]): CompiledMessage {
     const compiled = new TransactionMessage({
       payerKey: new PublicKey(keyOf(9)),
       recentBlockhash: keyOf(8),
@@ -573,32 +573,35 @@ t.test('loss', async (t) => {
   t.test('what leaves all but fee and rent is let through at once', async (t) => {
     const read = node(0, 0);
     for (const left of [995_000n, 1_000_000n, 2_000_000n]) {
-      t.equal(await lossFault(read, leaving(left), 1_000_000n, BOUND), undefined);
+      t.equal(await simulatedLossFault(read, leaving(left), 1_000_000n, BOUND), undefined);
     }
     t.equal(
-      await lossFault(read, { ...leaving(0n), accounts: [] }, 1_000_000n, BOUND),
+      await simulatedLossFault(read, { ...leaving(0n), accounts: [] }, 1_000_000n, BOUND),
       undefined,
       'the node tells nothing',
     );
-    t.equal(await lossFault(read, { ...leaving(null), error: 'AccountInUse' }, 1_000_000n, BOUND), undefined);
+    t.equal(await simulatedLossFault(read, { ...leaving(null), error: 'AccountInUse' }, 1_000_000n, BOUND), undefined);
     t.strictSame(read.asked, []);
   });
 
   t.test('a lamport more is a loss, when a second trial shows it too', async (t) => {
     const reason =
       /^Policy violation: It takes 5001 lamports from the relayer account, of which its fee and rent are 5000$/;
-    t.match(await lossFault(node(994_999, 1_000_000), leaving(994_999n), 1_000_000n, BOUND), reason);
-    t.match(await lossFault(node(null, 1_000_000), leaving(null), 1_000_000n, BOUND), /It takes 1000000 lamports/);
+    t.match(await simulatedLossFault(node(994_999, 1_000_000), leaving(994_999n), 1_000_000n, BOUND), reason);
+    t.match(
+      await simulatedLossFault(node(null, 1_000_000), leaving(null), 1_000_000n, BOUND),
+      /It takes 1000000 lamports/,
+    );
   });
 
   t.test('what another transaction took meanwhile is none', async (t) => {
-    t.equal(await lossFault(node(990_000, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
-    t.equal(await lossFault(node(undefined, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
+    t.equal(await simulatedLossFault(node(990_000, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
+    t.equal(await simulatedLossFault(node(undefined, 995_000), leaving(990_000n), 1_000_000n, BOUND), undefined);
   });
 
   t.test('the second trial is between two looks at the balance', async (t) => {
     const read = node(0, 1_000_000);
-    await lossFault(read, leaving(0n), 1_000_000n, BOUND);
+    await simulatedLossFault(read, leaving(0n), 1_000_000n, BOUND);
     t.strictSame(
       read.asked.map(([method]) => method),
       ['getBalance', 'simulateTransaction', 'getBalance'],

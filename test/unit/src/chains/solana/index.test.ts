@@ -9,7 +9,7 @@ import { isAddress } from '../../../../../src/chains/solana/address.ts';
 import { solana } from '../../../../../src/chains/solana/configuration/family.ts';
 import { createSolanaChain } from '../../../../../src/chains/solana/index.ts';
 import * as programs from '../../../../../src/chains/solana/programs.ts';
-import { isRead } from '../../../../../src/chains/solana/rpc.ts';
+import { isReadMethod } from '../../../../../src/chains/solana/rpc.ts';
 import type { WireObject } from '../../../../../src/domain/json/json.ts';
 import {
   built,
@@ -112,14 +112,14 @@ t.test('rpc', async (t) => {
     for (const method of ACTING) t.ok(called.delete(method), method);
     for (const method of GONE) called.delete(method);
     t.strictSame(
-      [...called].filter((method) => !isRead(method)),
+      [...called].filter((method) => !isReadMethod(method)),
       [],
     );
   });
 
   t.test('whatever is not known may act', async (t) => {
     for (const method of [...ACTING, 'sendBundle', 'getAsset', 'simulatetransaction', '', 'toString', '__proto__']) {
-      t.notOk(isRead(method), method);
+      t.notOk(isReadMethod(method), method);
     }
   });
 });

@@ -16,30 +16,30 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
-import { addressBytes, addressOf } from '../../../../../src/chains/solana/address.ts';
+import { addressBytes, addressOfPublicKey } from '../../../../../src/chains/solana/address.ts';
 import { MAX_TRANSACTION } from '../../../../../src/chains/solana/configuration/policy.ts';
 import {
-  compileLegacy,
+  type CompiledMessage,
+  compileLegacyMessage,
   decodeMessage,
   encodeMessage,
-  isWritable,
-  lengthOf,
+  isWritableAccount,
   MalformedTransaction,
-  type Message,
+  messageLength,
+  messageVersion,
   type TableLookup,
-  versionOf,
 } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
-import { nonceOf, nonceState } from '../../../../../src/chains/solana/message/durable-nonce.ts';
-import { lookUp } from '../../../../../src/chains/solana/message/lookup-tables.ts';
-import { recompose } from '../../../../../src/chains/solana/message/recompose.ts';
+import { durableNonceOf, getDurableNonceState } from '../../../../../src/chains/solana/message/durable-nonce.ts';
+import { resolveLookupTables } from '../../../../../src/chains/solana/message/lookup-tables.ts';
+import { recomposeMessage } from '../../../../../src/chains/solana/message/recompose.ts';
 import {
   decodeTransaction,
   encodeTransaction,
+  isEmptySignature,
   isSignatureOf,
-  isUnsigned,
   SIGNATURE_LENGTH,
-  sizeOf,
+  transactionSize,
 } from '../../../../../src/chains/solana/message/transaction.ts';
 import {
   ADDRESS_LOOKUP_TABLE_PROGRAM,
@@ -68,7 +68,7 @@ t.test('compiled message', async (t) => {
   }
 
   /** A message of the public client in our own format. */
-  function told(message: VersionedMessage): Message {
+  function told(message: VersionedMessage): CompiledMessage {
     return {
       version: message.version as 'legacy' | 0,
       signers: message.header.numRequiredSignatures,
@@ -120,7 +120,7 @@ t.test('compiled message', async (t) => {
       const taken = decoded.lookups.flatMap(({ writable, readonly }) => [...writable, ...readonly]).length;
       for (let index = 0; index < decoded.keys.length + taken; index += 1) {
         t.equal(index < decoded.signers, message.isAccountSigner(index));
-        t.equal(isWritable(decoded, index), message.isAccountWritable(index));
+        t.equal(isWritableAccount(decoded, index), message.isAccountWritable(index));
       }
     });
     fc.assert(property, { numRuns: runsOf(100) });
@@ -156,7 +156,7 @@ t.test('compiled message', async (t) => {
   ];
 
   /** A message with two signers, one of them readonly, one writable account and one program. */
-  const sound: Message = {
+  const sound: CompiledMessage = {
     version: 'legacy',
     signers: 2,
     readonlySigners: 1,
@@ -168,7 +168,7 @@ t.test('compiled message', async (t) => {
   };
 
   /** A version 0 message with two keys from a lookup table, one of them writable. */
-  const looking: Message = {
+  const looking: CompiledMessage = {
     ...sound,
     version: 0,
     instructions: [{ program: 3, accounts: [0, 4, 5], data: Buffer.alloc(0) }],
@@ -176,7 +176,7 @@ t.test('compiled message', async (t) => {
   };
 
   /** Encodes a message without the checks that would refuse it. */
-  function unchecked(message: Message): Buffer {
+  function unchecked(message: CompiledMessage): Buffer {
     const { version, keys, instructions, lookups } = message;
     const key = (text: string) => [...new PublicKey(text).toBytes()];
     const counted = (list: readonly number[]) => [list.length, ...list];
@@ -210,7 +210,7 @@ t.test('compiled message', async (t) => {
     const fullest = { ...full, instructions: [call] };
     t.strictSame(decodeMessage(encodeMessage(fullest)), fullest, '256 accounts');
     t.same(
-      [103, 104, 255].map((index) => isWritable(fullest, index)),
+      [103, 104, 255].map((index) => isWritableAccount(fullest, index)),
       [true, false, false],
     );
   });
@@ -221,7 +221,7 @@ t.test('compiled message', async (t) => {
   const table = looking.lookups[0] ?? { table: a, writable: [], readonly: [] };
 
   /** Messages that the runtime refuses, by the reason that we give. */
-  const refused: Readonly<Record<string, Message>> = {
+  const refused: Readonly<Record<string, CompiledMessage>> = {
     'nobody is to sign it': { ...sound, signers: 0, readonlySigners: 0 },
     'its payer is not writable': { ...sound, readonlySigners: 2 },
     'its header counts 5 accounts, and it has 4': { ...sound, readonlyOthers: 3 },
@@ -270,7 +270,7 @@ t.test('compiled message', async (t) => {
   });
 
   t.test('of versions there are legacy and 0', async (t) => {
-    t.same([0, 1, 127, 128].map(versionOf), ['legacy', 'legacy', 'legacy', 0]);
+    t.same([0, 1, 127, 128].map(messageVersion), ['legacy', 'legacy', 'legacy', 0]);
     const bytes = encodeMessage(looking);
     bytes[0] = 0x81;
     t.throws(
@@ -293,20 +293,23 @@ t.test('compiled message', async (t) => {
   t.test('the size of a message is that of its bytes, and it is known where they are too many', async (t) => {
     const property = fc.property(messagePlan, version, (plan, version) => {
       const bytes = compiled(plan, version).serialize();
-      t.equal(lengthOf(decodeMessage(bytes)), bytes.length);
+      t.equal(messageLength(decodeMessage(bytes)), bytes.length);
     });
     fc.assert(property, { numRuns: runsOf(100) });
-    const large = (length: number): Message => ({ ...sound, instructions: [{ ...call, data: Buffer.alloc(length) }] });
-    const most = MAX_TRANSACTION - 65 - lengthOf(large(500)) + 500;
+    const large = (length: number): CompiledMessage => ({
+      ...sound,
+      instructions: [{ ...call, data: Buffer.alloc(length) }],
+    });
+    const most = MAX_TRANSACTION - 65 - messageLength(large(500)) + 500;
     t.equal(encodeMessage(large(most)).length, MAX_TRANSACTION - 65, 'a signature has room');
     t.throws(() => encodeMessage(large(most + 1)), /it is too large, it has 1233 bytes and 1232 are the most/);
-    t.equal(lengthOf(large(20_000)) - lengthOf(large(10_000)), 10_001, 'a length takes up to three bytes');
+    t.equal(messageLength(large(20_000)) - messageLength(large(10_000)), 10_001, 'a length takes up to three bytes');
   });
 
   t.test('instructions become the bytes that the public client makes of them', async (t) => {
     const property = fc.property(messagePlan, ({ payer, blockhash, instructions }) => {
       const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
-      const ours = compileLegacy({ payer: payer.toBase58(), blockhash, instructions });
+      const ours = compileLegacyMessage({ payer: payer.toBase58(), blockhash, instructions });
       t.ok(encodeMessage(ours).equals(message.compileToLegacyMessage().serialize()));
     });
     fc.assert(property, { numRuns: runsOf(300) });
@@ -325,7 +328,7 @@ t.test('compiled message', async (t) => {
         data: Buffer.alloc(0),
       });
     const compile = (instruction: TransactionInstruction) =>
-      compileLegacy({ payer: key(0), blockhash: key(0), instructions: [instruction] });
+      compileLegacyMessage({ payer: key(0), blockhash: key(0), instructions: [instruction] });
     t.throws(() => compile(calls(key(0), 0)), new MalformedTransaction('instruction 0 calls the payer'));
     t.equal(compile(calls(d, 255)).keys.length, 256);
     t.throws(() => compile(calls(d, 256)), new MalformedTransaction('it has 257 accounts, and 256 are the most'));
@@ -367,11 +370,11 @@ t.test('transaction', async (t) => {
       t.equal(encodeTransaction(signatures, messageBytes), base64(bytes));
       for (const [index, signature] of signatures.entries()) {
         const isSigned = isSignatureOf(message.keys[index] ?? '', signature, messageBytes);
-        t.equal(isSigned, !isUnsigned(signature));
+        t.equal(isSigned, !isEmptySignature(signature));
       }
     }
     const half = decodeTransaction(base64(samples[1]?.[1] ?? transfer));
-    t.same(half.signatures.map(isUnsigned), [true, false], 'the payer has not signed yet');
+    t.same(half.signatures.map(isEmptySignature), [true, false], 'the payer has not signed yet');
   });
 
   /** Whether the bytes are refused as malformed. Bytes that are read must encode to the same bytes again. */
@@ -481,7 +484,7 @@ t.test('transaction', async (t) => {
   });
 
   /** A transfer with enough data to make the transaction this long. */
-  function ofLength(length: number): { signatures: readonly Buffer[]; message: Message } {
+  function ofLength(length: number): { signatures: readonly Buffer[]; message: CompiledMessage } {
     const { signatures, message } = decodeTransaction(VECTOR);
     const [call] = message.instructions;
     // The data length takes two bytes from 128 on.
@@ -499,7 +502,7 @@ t.test('transaction', async (t) => {
     const more = ofLength(MAX_TRANSACTION + 1);
     const large = Buffer.concat([most, Buffer.alloc(1)]);
     const refusal = new MalformedTransaction('it is too large, it has 1233 bytes and 1232 are the most');
-    t.equal(sizeOf(more.message), 1233);
+    t.equal(transactionSize(more.message), 1233);
     t.throws(() => encodeMessage(more.message), refusal);
     t.throws(() => encodeTransaction(signatures, large), refusal);
     t.throws(() => decodeTransaction(base64(Buffer.concat([Buffer.from([1]), ...signatures, large]))), refusal);
@@ -516,7 +519,7 @@ t.test('transaction', async (t) => {
 
   t.test('a signature is of one account over one message', async (t) => {
     const pair = ed25519Pair(Buffer.alloc(32, 8));
-    const account = addressOf(pair.publicKey);
+    const account = addressOfPublicKey(pair.publicKey);
     const message = Buffer.from('message');
     const signature = Buffer.from(pair.sign(message));
     t.ok(isSignatureOf(account, signature, message));
@@ -524,7 +527,7 @@ t.test('transaction', async (t) => {
     t.notOk(isSignatureOf(account, signature, Buffer.from('massage')));
     t.notOk(isSignatureOf(account, Buffer.alloc(SIGNATURE_LENGTH), message));
     t.notOk(isSignatureOf(account, signature.subarray(1), message));
-    t.notOk(isSignatureOf(addressOf(Buffer.alloc(32, 2)), signature, message), 'no point of the curve');
+    t.notOk(isSignatureOf(addressOfPublicKey(Buffer.alloc(32, 2)), signature, message), 'no point of the curve');
     t.throws(() => isSignatureOf('x', signature, message), TypeError);
     for (let bit = 0; bit < 512; bit += 1) {
       const changed = Buffer.from(signature);
@@ -567,14 +570,15 @@ t.test('transaction', async (t) => {
       'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
       'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
     ].map((hex) => Buffer.from(hex, 'hex'));
-    t.equal(addressOf(points[0] ?? R), SYSTEM_PROGRAM);
+    t.equal(addressOfPublicKey(points[0] ?? R), SYSTEM_PROGRAM);
     for (const key of points) {
       let holds = 0;
       for (let number = 0; number < 64; number += 1) {
         const message = Buffer.from([number]);
         const k = integer(createHash('sha512').update(R).update(key).update(message).digest()) % ORDER;
         if (k % 8n === 0n) holds += 1;
-        if (isSignatureOf(addressOf(key), forged, message)) t.fail(`${key.toString('hex')} has signed ${number}`);
+        if (isSignatureOf(addressOfPublicKey(key), forged, message))
+          t.fail(`${key.toString('hex')} has signed ${number}`);
       }
       t.ok(holds > 0, `the equation holds for ${holds} messages`);
     }
@@ -599,7 +603,7 @@ t.test('recompose', async (t) => {
   type Tables = MessagePlan['tables'];
 
   /** The accounts that the lookup tables name. */
-  function lookedUp({ lookups }: Message, tables: Tables): string[] {
+  function lookedUp({ lookups }: CompiledMessage, tables: Tables): string[] {
     const addressOf = (table: string) => (entry: number) =>
       tables.find(({ key }) => key.toBase58() === table)?.state.addresses[entry]?.toBase58() ?? '';
     return [
@@ -609,16 +613,16 @@ t.test('recompose', async (t) => {
   }
 
   /** Each instruction with its accounts, and whether it may write them. */
-  function said(message: Message, tables: Tables) {
+  function said(message: CompiledMessage, tables: Tables) {
     const keys = [...message.keys, ...lookedUp(message, tables)];
     return message.instructions.map(({ program, accounts, data }) => ({
       program: keys[program],
-      accounts: accounts.map((place) => [keys[place], isWritable(message, place)]),
+      accounts: accounts.map((place) => [keys[place], isWritableAccount(message, place)]),
       data: data.toString('hex'),
     }));
   }
 
-  function compiled({ payer, blockhash, instructions, tables }: MessagePlan, isLegacy: boolean): Message {
+  function compiled({ payer, blockhash, instructions, tables }: MessagePlan, isLegacy: boolean): CompiledMessage {
     const draft = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
     const message = isLegacy ? draft.compileToLegacyMessage() : draft.compileToV0Message(tables);
     return decodeMessage(message.serialize());
@@ -630,7 +634,12 @@ t.test('recompose', async (t) => {
       const before = compiled(plan, isLegacy);
       const taken = lookedUp(before, plan.tables);
       looked += before.lookups.length;
-      const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [EXTRA], lookedUp: taken });
+      const after = recomposeMessage(before, {
+        payer: RELAYER,
+        blockhash: BLOCKHASH,
+        before: [EXTRA],
+        lookedUp: taken,
+      });
       t.strictSame(decodeMessage(encodeMessage(after)), after, 'it is a message');
       t.equal(after.version, before.version);
       t.equal(after.keys[0], RELAYER);
@@ -654,12 +663,12 @@ t.test('recompose', async (t) => {
       accounts: [{ key: OTHER, isSigner: false, isWritable: true }],
       data: Buffer.from('fee'),
     });
-    const before = compileLegacy({
+    const before = compileLegacyMessage({
       payer: keypair(1).publicKey.toBase58(),
       blockhash: BLOCKHASH,
       instructions: [memo],
     });
-    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [], lookedUp: [] });
+    const after = recomposeMessage(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [], lookedUp: [] });
     t.equal(after.signers, 1);
     t.strictSame(after.keys, [RELAYER, OTHER, PROGRAM]);
   });
@@ -672,8 +681,13 @@ t.test('recompose', async (t) => {
     ];
     for (const isLegacy of [true, false]) {
       const before = compiled({ payer: authority, blockhash: BLOCKHASH, instructions, tables: [] }, isLegacy);
-      const after = recompose(before, { payer: RELAYER, blockhash: before.blockhash, before: [EXTRA], lookedUp: [] });
-      t.match(nonceOf(after), { account: nonce.toBase58(), value: BLOCKHASH });
+      const after = recomposeMessage(before, {
+        payer: RELAYER,
+        blockhash: before.blockhash,
+        before: [EXTRA],
+        lookedUp: [],
+      });
+      t.match(durableNonceOf(after), { account: nonce.toBase58(), value: BLOCKHASH });
       t.strictSame(
         after.instructions.map(({ program }) => after.keys[program]),
         [SystemProgram.programId.toBase58(), PROGRAM, SystemProgram.programId.toBase58()],
@@ -694,11 +708,11 @@ t.test('recompose', async (t) => {
         data: Buffer.from('fee'),
         accounts: [{ key: shared, isSigner: false, isWritable: isWritten }],
       });
-      const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [extra], lookedUp: all });
+      const after = recomposeMessage(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [extra], lookedUp: all });
       t.strictSame(decodeMessage(encodeMessage(after)), after, 'it is a message');
       const loaded = [...after.keys, ...lookedUp(after, plan.tables)];
       t.equal(new Set(loaded).size, loaded.length);
-      const rights = (message: Message) =>
+      const rights = (message: CompiledMessage) =>
         said(message, plan.tables).map(({ program, accounts }) => ({
           program,
           accounts: accounts.map(([key, written]) => [key, written === true || (key === shared && isWritten)]),
@@ -723,7 +737,12 @@ t.test('recompose', async (t) => {
     const before = compiled({ payer, blockhash: BLOCKHASH, instructions: [called], tables }, false);
     t.match(before.lookups, [{ readonly: [0, 1, 2] }]);
     const lookups = lookedUp(before, tables);
-    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [EXTRA], lookedUp: lookups });
+    const after = recomposeMessage(before, {
+      payer: RELAYER,
+      blockhash: BLOCKHASH,
+      before: [EXTRA],
+      lookedUp: lookups,
+    });
     t.strictSame(after.lookups, [{ table: table.toBase58(), writable: [1], readonly: [] }]);
     t.ok(after.keys.includes(PROGRAM) && after.keys[0] === RELAYER);
   });
@@ -732,7 +751,7 @@ t.test('recompose', async (t) => {
 t.test('compute budget', async (t) => {
   const payer = keypair(1).publicKey.toBase58();
   const budgetOf = (...instructions: TransactionInstruction[]) =>
-    readComputeBudget(compileLegacy({ payer, blockhash: payer, instructions }));
+    readComputeBudget(compileLegacyMessage({ payer, blockhash: payer, instructions }));
   const call = (program: string, ...data: number[]) => callOf({ program, accounts: [], data: Buffer.from(data) });
   const setLimit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
   const setPrice = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
@@ -781,8 +800,8 @@ t.test('durable nonce', async (t) => {
     keypair(seed).publicKey.toBase58(),
   ) as [string, string, string, string, string];
 
-  const messageOf = (...calls: Call[]): Message =>
-    compileLegacy({ payer, blockhash: value, instructions: calls.map(callOf) });
+  const messageOf = (...calls: Call[]): CompiledMessage =>
+    compileLegacyMessage({ payer, blockhash: value, instructions: calls.map(callOf) });
 
   const advance: Call = {
     program: SYSTEM_PROGRAM,
@@ -797,7 +816,7 @@ t.test('durable nonce', async (t) => {
 
   t.test('a wallet’s durable nonce is the one that the public client finds', async (t) => {
     for (const [name, { message }] of Object.entries(realTransactions)) {
-      const nonce = nonceOf(decodeMessage(message.serialize()));
+      const nonce = durableNonceOf(decodeMessage(message.serialize()));
       if (name !== 'a durable nonce') {
         t.equal(nonce, undefined, name);
         continue;
@@ -815,26 +834,30 @@ t.test('durable nonce', async (t) => {
 
   t.test('it is the first instruction, whatever follows in its data, its accounts and after it', async (t) => {
     const nonce = { account, authority, value };
-    t.strictSame(nonceOf(messageOf(advance)), nonce);
-    t.strictSame(nonceOf(messageOf(advance, memo)), nonce);
-    t.strictSame(nonceOf(messageOf({ ...advance, data: Buffer.from([4, 0, 0, 0, 9]) })), nonce);
+    t.strictSame(durableNonceOf(messageOf(advance)), nonce);
+    t.strictSame(durableNonceOf(messageOf(advance, memo)), nonce);
+    t.strictSame(durableNonceOf(messageOf({ ...advance, data: Buffer.from([4, 0, 0, 0, 9]) })), nonce);
     const more = { ...advance, accounts: [...advance.accounts, { key: payer, isSigner: true, isWritable: true }] };
-    t.strictSame(nonceOf(messageOf(more)), nonce);
-    t.strictSame(nonceOf({ ...messageOf(advance), version: 0 }), nonce);
+    t.strictSame(durableNonceOf(messageOf(more)), nonce);
+    t.strictSame(durableNonceOf({ ...messageOf(advance), version: 0 }), nonce);
   });
 
   t.test('anything else lives by its blockhash', async (t) => {
-    t.equal(nonceOf(messageOf()), undefined);
-    t.equal(nonceOf(messageOf(memo, advance)), undefined, 'it is not the first');
-    t.equal(nonceOf(messageOf({ ...advance, program: memo.program })), undefined, 'another program');
+    t.equal(durableNonceOf(messageOf()), undefined);
+    t.equal(durableNonceOf(messageOf(memo, advance)), undefined, 'it is not the first');
+    t.equal(durableNonceOf(messageOf({ ...advance, program: memo.program })), undefined, 'another program');
     for (const data of [[], [4], [4, 0, 0], [5, 0, 0, 0], [4, 1, 0, 0], [4, 0, 0, 1]]) {
-      t.equal(nonceOf(messageOf({ ...advance, data: Buffer.from(data) })), undefined, `data ${data.join()}`);
+      t.equal(durableNonceOf(messageOf({ ...advance, data: Buffer.from(data) })), undefined, `data ${data.join()}`);
     }
     for (const count of [0, 1, 2]) {
-      t.equal(nonceOf(messageOf({ ...advance, accounts: advance.accounts.slice(0, count) })), undefined);
+      t.equal(durableNonceOf(messageOf({ ...advance, accounts: advance.accounts.slice(0, count) })), undefined);
     }
     const readonly = advance.accounts.map((each) => ({ ...each, isWritable: false }));
-    t.equal(nonceOf(messageOf({ ...advance, accounts: readonly })), undefined, 'the runtime would not advance it');
+    t.equal(
+      durableNonceOf(messageOf({ ...advance, accounts: readonly })),
+      undefined,
+      'the runtime would not advance it',
+    );
   });
 
   t.test('a nonce in a lookup table is none to the runtime', async (t) => {
@@ -844,7 +867,7 @@ t.test('durable nonce', async (t) => {
     const lookups = [{ table: payer, writable: [0], readonly: [] }];
     for (const place of [0, 2]) {
       const accounts = first.accounts.map((index, at) => (at === place ? looked : index));
-      t.equal(nonceOf({ ...message, version: 0, instructions: [{ ...first, accounts }], lookups }), undefined);
+      t.equal(durableNonceOf({ ...message, version: 0, instructions: [{ ...first, accounts }], lookups }), undefined);
     }
   });
 
@@ -867,7 +890,7 @@ t.test('durable nonce', async (t) => {
     const { rpc, doubles } = await openSolana(t, {
       accounts: { [NONCE]: { owner: SYSTEM_PROGRAM, data: nonceData() } },
     });
-    const told = await rpc.onOne((read) => nonceState(read, NONCE, 'finalized'));
+    const told = await rpc.onOne((read) => getDurableNonceState(read, NONCE, 'finalized'));
     t.strictSame(told, { slot: 968n, value: VALUE });
     t.match(doubles[0]?.calls, [{ method: 'getMultipleAccounts', params: [[NONCE], { commitment: 'finalized' }] }]);
   });
@@ -883,7 +906,7 @@ t.test('durable nonce', async (t) => {
     const { rpc } = await openSolana(t, { accounts: others });
     for (const account of [...Object.keys(others), keyOf(6)]) {
       t.match(
-        await rpc.onOne((read) => nonceState(read, account, 'confirmed')),
+        await rpc.onOne((read) => getDurableNonceState(read, account, 'confirmed')),
         { slot: 998n, value: undefined },
         account,
       );
@@ -925,14 +948,14 @@ t.test('lookup tables', async (t) => {
         const there = { lamports: 1, owner: ADDRESS_LOOKUP_TABLE_PROGRAM, executable: false };
         return { ...there, data: [data.toString('base64'), 'base64'] };
       });
-      const found = await lookUp(readOf({ getMultipleAccounts: { context: { slot: 1 }, value } }), ours);
+      const found = await resolveLookupTables(readOf({ getMultipleAccounts: { context: { slot: 1 }, value } }), ours);
       const { writable = [], readonly = [] } = keys.accountKeysFromLookups ?? {};
       const first = ours.keys.length;
       return (
         found.kind === 'found' &&
         found.writable === writable.length &&
         found.addresses.join() === [...writable, ...readonly].map((key) => key.toBase58()).join() &&
-        found.addresses.every((_address, index) => isWritable(ours, first + index) === index < found.writable)
+        found.addresses.every((_address, index) => isWritableAccount(ours, first + index) === index < found.writable)
       );
     });
     await fc.assert(property, { numRuns: runsOf(100) });
@@ -941,7 +964,7 @@ t.test('lookup tables', async (t) => {
 
   t.test('without tables no node is asked', async (t) => {
     const read = readOf({});
-    t.strictSame(await lookUp(read, message()), { kind: 'found', addresses: [], writable: 0 });
+    t.strictSame(await resolveLookupTables(read, message()), { kind: 'found', addresses: [], writable: 0 });
     t.strictSame(read.asked, []);
   });
 
@@ -951,7 +974,7 @@ t.test('lookup tables', async (t) => {
   async function found(t: Test, account: { owner: string; data: Buffer } | undefined, lookup: Partial<TableLookup>) {
     const { rpc } = await openSolana(t, { accounts: account === undefined ? {} : { [TABLE]: account } });
     const asked = message({ table: TABLE, writable: [], readonly: [], ...lookup });
-    return rpc.onOne((read) => lookUp(read, asked));
+    return rpc.onOne((read) => resolveLookupTables(read, asked));
   }
 
   t.test('what a table does not have is a fault that names it', async (t) => {

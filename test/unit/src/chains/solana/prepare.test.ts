@@ -12,11 +12,11 @@ import {
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { readPolicy } from '../../../../../src/chains/solana/configuration/policy.ts';
-import { type Draft, draftOf } from '../../../../../src/chains/solana/form/draft.ts';
+import { draftMessage, type MessageDraft } from '../../../../../src/chains/solana/form/draft.ts';
 import { decodeMessage, encodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
-import { judge, prepare } from '../../../../../src/chains/solana/prepare.ts';
+import { judgeForSigning, prepareTransaction } from '../../../../../src/chains/solana/prepare.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
 import type { SolanaRequest } from '../../../../../src/chains/solana/schema.ts';
 import { renewedFields } from '../../../../../src/chains/solana/signing.ts';
@@ -39,7 +39,7 @@ async function prepared(t: Test, request: JsonObject, nodes: Nodes = [{}], polic
     t,
     ...nodes.map((node) => (typeof node === 'function' ? node : { latest: LATEST, ...node })),
   );
-  return prepare(rpc, { request }, relayerAccount(policies), { committed });
+  return prepareTransaction(rpc, { request }, relayerAccount(policies), { committed });
 }
 
 t.test('instructions become a message with its limits and its cost', async (t) => {
@@ -111,7 +111,7 @@ t.test('an error of the moment, or of a node that is behind, ends nothing', asyn
   }
   const at = (moment: number, request: JsonObject, world: NodeWorld) =>
     openSolana(t, { latest: LATEST, ...world }).then(({ rpc }) =>
-      prepare(rpc, { request, createdAt: moment }, relayerAccount(), { committed: 0n }),
+      prepareTransaction(rpc, { request, createdAt: moment }, relayerAccount(), { committed: 0n }),
     );
   // The confirmed block of slot 998 is of the time 1,700,000,998.
   const [before, after] = [1_700_000_990_000, 1_700_000_997_000];
@@ -148,7 +148,9 @@ t.test('an error of the moment, or of a node that is behind, ends nothing', asyn
 t.test('each attempt after a dead one offers a higher price, within the fee that is allowed', async (t) => {
   const { rpc } = await openSolana(t, { latest: LATEST, simulation: { unitsConsumed: 100_000 } });
   const priceAt = async (fields: JsonObject, policies: JsonObject = {}) => {
-    const ready = await prepare(rpc, { request: REQUEST, fields }, relayerAccount(policies), { committed: 0n });
+    const ready = await prepareTransaction(rpc, { request: REQUEST, fields }, relayerAccount(policies), {
+      committed: 0n,
+    });
     if (ready.kind !== 'ready') throw new Error(ready.kind);
     const { price } = readComputeBudget(decodeMessage(Buffer.from(String(ready.fields['message']), 'base64')));
     return { price, next: renewedFields(ready.fields) };
@@ -286,7 +288,7 @@ t.test('one of two that is wrong stands in nobody’s way', async (t) => {
 t.test('what one node refuses while the other hangs waits, and is sent when that one can', async (t) => {
   const refusing = failing({ InstructionError: [0, 'InvalidArgument'] });
   const { rpc, doubles } = await openSolana(t, { latest: LATEST, ...refusing }, () => 'silence');
-  const again = () => prepare(rpc, { request: GIVEN }, relayerAccount({}), { committed: 0n });
+  const again = () => prepareTransaction(rpc, { request: GIVEN }, relayerAccount({}), { committed: 0n });
   t.match(await again(), { kind: 'parked', reason: /Simulation failed: .* \(by one endpoint/ });
   doubles[1]?.answer(solanaNode({ latest: LATEST }));
   t.match(await again(), { kind: 'ready' });
@@ -302,7 +304,7 @@ t.test('what the policies forbid by themselves ends at once, whoever hangs', asy
   for (const request of [GIVEN, REQUEST]) {
     const forbidding = relayerAccount({ allowed_programs: [keyOf(9)] });
     const reason = /Policy violation: Program \w+ not allowed$/;
-    t.match(await prepare(rpc, { request }, forbidding, { committed: 0n }), { kind: 'refused', reason });
+    t.match(await prepareTransaction(rpc, { request }, forbidding, { committed: 0n }), { kind: 'refused', reason });
   }
   t.strictSame(doubles[0]?.calls, [], 'nobody is asked');
 });
@@ -310,7 +312,7 @@ t.test('what the policies forbid by themselves ends at once, whoever hangs', asy
 t.test('what is signed for somebody else passes the same, as it is or not at all', async (t) => {
   const said = async (request: { transaction: string }, node: NodeWorld, policies: JsonObject = {}) => {
     const { rpc } = await openSolana(t, { latest: LATEST, ...node });
-    return judge(rpc, request.transaction, relayerAccount(policies));
+    return judgeForSigning(rpc, request.transaction, relayerAccount(policies));
   };
   const alone = { transaction: built([memo('a')]) };
   t.equal(await said(alone, {}), undefined);
@@ -336,11 +338,11 @@ t.test('draft', async (t) => {
 
   async function draft(t: Test, request: SolanaRequest, node: NodeWorld = {}, policies: object = {}) {
     const { rpc, asked, doubles } = await openSolana(t, { latest: LATEST, ...node });
-    const made = await rpc.onOne((read) => draftOf(read, request, payer, readPolicy({ ...policies })));
+    const made = await rpc.onOne((read) => draftMessage(read, request, payer, readPolicy({ ...policies })));
     return { made, asked, calls: doubles.flatMap(({ calls }) => calls) };
   }
 
-  function assertDrafted(made: Awaited<ReturnType<typeof draft>>['made']): asserts made is Draft {
+  function assertDrafted(made: Awaited<ReturnType<typeof draft>>['made']): asserts made is MessageDraft {
     if (made.kind !== 'drafted') throw new Error(JSON.stringify(made));
   }
 

@@ -2,13 +2,13 @@
 import t from 'tap';
 import * as provider from '../../../../../src/chains/solana/provider.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { keyOf, openSolana } from '../../../../support/solana-node.ts';
 
 /** A node that answers every call from `answer`, and records the calls. */
 function answering(answer: Json | ((params: Json[]) => Json)) {
   const asked: [string, Json][] = [];
-  const read: ReadOne = async (method, params, parse) => {
+  const read: ReadFromEndpoint = async (method, params, parse) => {
     asked.push([method, params]);
     return parse(typeof answer === 'function' ? answer(params as Json[]) : answer);
   };
@@ -20,8 +20,8 @@ const KEY = keyOf(9);
 const CONFIRMED = { commitment: 'confirmed' };
 
 t.test('figures and flags as nodes give them', async (t) => {
-  const cases: [(read: ReadOne) => Promise<unknown>, string, Json[], Json, unknown][] = [
-    [(read) => provider.balance(read, KEY), 'getBalance', [KEY, CONFIRMED], { context, value: 5 }, 5n],
+  const cases: [(read: ReadFromEndpoint) => Promise<unknown>, string, Json[], Json, unknown][] = [
+    [(read) => provider.getBalance(read, KEY), 'getBalance', [KEY, CONFIRMED], { context, value: 5 }, 5n],
     [
       (read) => provider.latestBlockhash(read),
       'getLatestBlockhash',
@@ -47,14 +47,14 @@ t.test('figures and flags as nodes give them', async (t) => {
     [(read) => provider.blockTime(read, 8n), 'getBlockTime', [8], null, null],
     [(read) => provider.firstAvailableBlock(read), 'getFirstAvailableBlock', [], 3, 3n],
     [
-      (read) => provider.feeFor(read, 'AQ=='),
+      (read) => provider.getMessageFee(read, 'AQ=='),
       'getFeeForMessage',
       ['AQ==', CONFIRMED],
       { context, value: 5_000 },
       5_000n,
     ],
     [
-      (read) => provider.feeFor(read, 'AQ=='),
+      (read) => provider.getMessageFee(read, 'AQ=='),
       'getFeeForMessage',
       ['AQ==', CONFIRMED],
       { context, value: null },
@@ -69,7 +69,7 @@ t.test('figures and flags as nodes give them', async (t) => {
     ],
     [(read) => provider.recentPrices(read, []), 'getRecentPrioritizationFees', [[]], [], []],
     [
-      (read) => provider.rentFor(read, 165),
+      (read) => provider.getRentExemption(read, 165),
       'getMinimumBalanceForRentExemption',
       [165, CONFIRMED],
       2_039_280,
@@ -116,7 +116,7 @@ t.test('many are asked for in parts, and the slot is the lowest of them', async 
   const told = await provider.signatureStatuses(read, Array<string>(513).fill('a'));
   t.strictSame([told.slot, told.statuses.length, asked.length], [87n, 513, 3]);
   const accounts = answering(([part]) => ({ context, value: (part as Json[]).map(() => null) }));
-  t.equal((await provider.accountsAt(accounts.read, Array<string>(201).fill(KEY))).length, 201);
+  t.equal((await provider.getAccounts(accounts.read, Array<string>(201).fill(KEY))).length, 201);
   t.equal(accounts.asked.length, 3);
   const prices = answering([]);
   await provider.recentPrices(prices.read, Array<string>(200).fill(KEY));
@@ -129,7 +129,7 @@ t.test('accounts with their bytes', async (t) => {
   const { read, asked } = answering({ context, value: [null, account] });
   const there = { lamports: 1n, owner: KEY, isExecutable: false, data: Buffer.from([1, 2]) };
   t.strictSame(await provider.accountsAsOf(read, ['a', 'b'], 'finalized'), { slot: 77n, accounts: [null, there] });
-  t.strictSame(await provider.accountsAt(read, ['a', 'b']), [null, there]);
+  t.strictSame(await provider.getAccounts(read, ['a', 'b']), [null, there]);
   t.match(asked[1], ['getMultipleAccounts', [['a', 'b'], { encoding: 'base64', commitment: 'confirmed' }]]);
 });
 
@@ -144,7 +144,7 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
   const value = { err: ERROR, logs, unitsConsumed: 450, accounts: null, returnData: null };
   const { read, asked } = answering({ context, value });
   const asTold = { error: ERROR, logs, used: 450n, programs: [KEY, keyOf(8)], accounts: [] };
-  t.strictSame(await provider.simulate(read, 'AQ==', { replacesBlockhash: true }), asTold);
+  t.strictSame(await provider.simulateTransaction(read, 'AQ==', { replacesBlockhash: true }), asTold);
   t.match(asked, [
     [
       'simulateTransaction',
@@ -152,9 +152,9 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
     ],
   ]);
   const cut = answering({ context, value: { ...value, logs: [...logs, 'Log truncated'] } });
-  t.match(await provider.simulate(cut.read, 'AQ==', { replacesBlockhash: false }), { programs: null });
+  t.match(await provider.simulateTransaction(cut.read, 'AQ==', { replacesBlockhash: false }), { programs: null });
   const bare = answering({ context, value: { err: 'AccountNotFound', logs: null } });
-  t.strictSame(await provider.simulate(bare.read, 'AQ==', { replacesBlockhash: false }), {
+  t.strictSame(await provider.simulateTransaction(bare.read, 'AQ==', { replacesBlockhash: false }), {
     error: 'AccountNotFound',
     logs: [],
     used: null,
@@ -166,26 +166,26 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
 t.test('what is in a block tells its fee and its logs', async (t) => {
   const meta = { err: null, fee: 5_000, logMessages: ['one'] };
   const { read, asked } = answering({ slot: 5, transaction: ['AQ==', 'base64'], meta, blockTime: null });
-  t.strictSame(await provider.landed(read, 'sig'), { slot: 5n, fee: 5_000n, logs: ['one'], error: null });
+  t.strictSame(await provider.getTransaction(read, 'sig'), { slot: 5n, fee: 5_000n, logs: ['one'], error: null });
   t.match(asked, [
     ['getTransaction', ['sig', { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED }]],
   ]);
-  t.equal(await provider.landed(answering(null).read, 'sig'), null);
+  t.equal(await provider.getTransaction(answering(null).read, 'sig'), null);
   const failed = answering({ slot: 5, meta: { ...meta, err: 'AccountInUse' } });
-  t.match(await provider.landed(failed.read, 'sig', 'finalized'), { error: 'AccountInUse' });
+  t.match(await provider.getTransaction(failed.read, 'sig', 'finalized'), { error: 'AccountInUse' });
   t.match(failed.asked, [['getTransaction', ['sig', { commitment: 'finalized' }]]]);
   const silent = answering({ slot: 5, meta: { ...meta, logMessages: null } });
-  t.match(await provider.landed(silent.read, 'sig'), { logs: [] });
+  t.match(await provider.getTransaction(silent.read, 'sig'), { logs: [] });
 });
 
 /** Values that are not a valid answer to any method. */
 const NONSENSE: Json[] = [null, true, -1, 1.5, '5', 'x', [], [1], {}, { value: {} }, { value: 'x' }, { result: 5 }];
 
 t.test('what is no answer is a fault', async (t) => {
-  const asks: [string, (read: ReadOne) => Promise<unknown>, Json[]][] = [
+  const asks: [string, (read: ReadFromEndpoint) => Promise<unknown>, Json[]][] = [
     [
       'balance',
-      (read) => provider.balance(read, KEY),
+      (read) => provider.getBalance(read, KEY),
       [{ value: -1 }, { value: 1.5 }, { value: '5' }, { value: null }],
     ],
     [
@@ -223,11 +223,11 @@ t.test('what is no answer is a fault', async (t) => {
         { context, value: [{ slot: 5, confirmations: null, confirmationStatus: 'finalized' }] },
       ],
     ],
-    ['fee', (read) => provider.feeFor(read, 'AQ=='), [{ context }, { context, value: '5000' }]],
+    ['fee', (read) => provider.getMessageFee(read, 'AQ=='), [{ context }, { context, value: '5000' }]],
     ['prices', (read) => provider.recentPrices(read, []), [[null], [{}], [{ prioritizationFee: -1 }]]],
     [
       'trial',
-      (read) => provider.simulate(read, 'AQ==', { replacesBlockhash: false }),
+      (read) => provider.simulateTransaction(read, 'AQ==', { replacesBlockhash: false }),
       [
         { context, value: { logs: [], unitsConsumed: 5 } },
         { context, value: { err: 5, logs: [] } },
@@ -237,7 +237,7 @@ t.test('what is no answer is a fault', async (t) => {
     ],
     [
       'accounts',
-      (read) => provider.accountsAt(read, [KEY]),
+      (read) => provider.getAccounts(read, [KEY]),
       [
         { context, value: [] },
         { value: [account] },
@@ -251,7 +251,11 @@ t.test('what is no answer is a fault', async (t) => {
         { context, value: [{ ...account, data: [null, 'base64'] }] },
       ],
     ],
-    ['landed', (read) => provider.landed(read, 'sig'), [{ slot: 5 }, { slot: 5, meta: null }, { slot: 5, meta: {} }]],
+    [
+      'landed',
+      (read) => provider.getTransaction(read, 'sig'),
+      [{ slot: 5 }, { slot: 5, meta: null }, { slot: 5, meta: {} }],
+    ],
     ['genesis', (read) => read(provider.GENESIS.method, [], provider.GENESIS.served), ['mainnet', KEY.slice(1)]],
   ];
   const nullable = new Set(['landed']);
@@ -265,16 +269,16 @@ t.test('what is no answer is a fault', async (t) => {
   for (const lie of ['5', -1, 1.5, true, {}]) {
     await t.rejects(provider.blockTime(answering(lie).read, 1n), TypeError);
     await t.rejects(provider.firstAvailableBlock(answering(lie).read), TypeError);
-    await t.rejects(provider.rentFor(answering(lie).read, 1), TypeError);
+    await t.rejects(provider.getRentExemption(answering(lie).read, 1), TypeError);
   }
 });
 
 t.test('only endpoints of the chain are believed', async (t) => {
   const { rpc } = await openSolana(t, { genesis: keyOf(2), balance: 1 }, { genesis: keyOf(3), balance: 2 });
-  t.equal(await provider.onlyOn(keyOf(3), rpc).onOne((read) => provider.balance(read, KEY)), 2n);
-  const nobody = provider.onlyOn(keyOf(4), rpc);
+  t.equal(await provider.onlyOnChain(keyOf(3), rpc).onOne((read) => provider.getBalance(read, KEY)), 2n);
+  const nobody = provider.onlyOnChain(keyOf(4), rpc);
   await t.rejects(
-    nobody.onOne((read) => provider.balance(read, KEY)),
+    nobody.onOne((read) => provider.getBalance(read, KEY)),
     { name: 'RpcError', kind: 'malformed' },
   );
 });

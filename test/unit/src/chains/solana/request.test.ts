@@ -10,10 +10,18 @@ import {
 } from '@solana/web3.js';
 import { encodeBase58 } from 'ethers';
 import t from 'tap';
-import { readForm } from '../../../../../src/chains/request-form.ts';
-import { addressBytes, addressOf, isAddress } from '../../../../../src/chains/solana/address.ts';
-import { parseRequest, readUnfinished, unsentRequestSchema } from '../../../../../src/chains/solana/request.ts';
-import { fromWire, readFields, readRequest } from '../../../../../src/chains/solana/schema.ts';
+import { parseRequestForm } from '../../../../../src/chains/request-form.ts';
+import { addressBytes, addressOfPublicKey, isAddress } from '../../../../../src/chains/solana/address.ts';
+import {
+  parseSendRequest,
+  readPartlySignedTransaction,
+  signOnlyRequestSchema,
+} from '../../../../../src/chains/solana/request.ts';
+import {
+  readChainFields,
+  readStoredRequest,
+  toTransactionInstructions,
+} from '../../../../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import { fc } from '../../../../support/properties.ts';
 import { keypair, realTransactions } from '../../../../support/solana-messages.ts';
@@ -24,7 +32,7 @@ const NOW = Date.parse('2026-01-01T00:00:00Z');
 const USER = keypair(32);
 const relayer = RELAYER.publicKey.toBase58();
 
-const parse = (body: unknown, policies: JsonObject = {}) => parseRequest(body, relayerAccount(policies), NOW);
+const parse = (body: unknown, policies: JsonObject = {}) => parseSendRequest(body, relayerAccount(policies), NOW);
 
 /** The message that the client gets for this request. */
 function refusal(body: unknown, policies: JsonObject = {}): string {
@@ -175,7 +183,7 @@ t.test('what sets the same twice of the compute budget is no request', async (t)
     const said = /^Instruction 5 \(program ComputeBudget\w+\) sets what instruction \d has set already/;
     t.match(refusal({ instructions: twice.map(onWire) }), said, name);
     t.match(refusal({ transaction: built(twice) }), said, name);
-    t.throws(() => readUnfinished(built(twice), relayerAccount()), said, name);
+    t.throws(() => readPartlySignedTransaction(built(twice), relayerAccount()), said, name);
   }
 });
 
@@ -251,11 +259,19 @@ t.test('all others have signed, and signed these bytes', async (t) => {
 
 t.test('who signs after the relayer may be missing, and not wrong', async (t) => {
   const unfinished = built([memo('a', USER)]);
-  t.equal(readUnfinished(unfinished, relayerAccount()).message.signers, 2);
+  t.equal(readPartlySignedTransaction(unfinished, relayerAccount()).message.signers, 2);
   const wrong = Buffer.from(unfinished, 'base64').fill(7, 65, 129).toString('base64');
-  t.throws(() => readUnfinished(wrong, relayerAccount()), { code: 'INVALID_REQUEST', message: /is wrong$/ });
-  t.throws(() => readUnfinished('x', relayerAccount()), { code: 'INVALID_REQUEST', message: /^Malformed/ });
-  t.throws(() => readUnfinished(unfinished, relayerAccount({ max_signatures: 1 })), { code: 'INVALID_REQUEST' });
+  t.throws(() => readPartlySignedTransaction(wrong, relayerAccount()), {
+    code: 'INVALID_REQUEST',
+    message: /is wrong$/,
+  });
+  t.throws(() => readPartlySignedTransaction('x', relayerAccount()), {
+    code: 'INVALID_REQUEST',
+    message: /^Malformed/,
+  });
+  t.throws(() => readPartlySignedTransaction(unfinished, relayerAccount({ max_signatures: 1 })), {
+    code: 'INVALID_REQUEST',
+  });
 });
 
 t.test('a message of version 0 is taken, under the same rules', async (t) => {
@@ -312,12 +328,12 @@ t.test('who is to be paid by users takes transactions only', async (t) => {
 });
 
 t.test('stored requests and fields are parsed on the way out', async (t) => {
-  t.strictSame(readRequest({ transaction: 'AQ==' }), { transaction: 'AQ==' });
-  t.throws(() => readRequest({ transaction: 'AQ==', fee: 1 }), /fee/);
-  t.equal(readFields({}), undefined, 'before it is prepared');
+  t.strictSame(readStoredRequest({ transaction: 'AQ==' }), { transaction: 'AQ==' });
+  t.throws(() => readStoredRequest({ transaction: 'AQ==', fee: 1 }), /fee/);
+  t.equal(readChainFields({}), undefined, 'before it is prepared');
   const fields = { message: 'AQ==', signatures: [], last_valid_block_height: null, slot: '7', fee: '5000' };
-  t.match(readFields(fields), { message: 'AQ==', last_valid_block_height: null });
-  t.throws(() => readFields({ ...fields, fee: -1 }), /fee/);
+  t.match(readChainFields(fields), { message: 'AQ==', last_valid_block_height: null });
+  t.throws(() => readChainFields({ ...fields, fee: -1 }), /fee/);
 });
 
 t.test('instructions are compiled from what clients write', async (t) => {
@@ -326,7 +342,7 @@ t.test('instructions are compiled from what clients write', async (t) => {
     accounts: [{ pubkey: keyOf(2), is_signer: true, is_writable: false }],
     data: 'AQID',
   };
-  t.strictSame(fromWire([wire]), [
+  t.strictSame(toTransactionInstructions([wire]), [
     new TransactionInstruction({
       programId: new PublicKey(keyOf(1)),
       keys: [{ pubkey: new PublicKey(keyOf(2)), isSigner: true, isWritable: false }],
@@ -340,9 +356,9 @@ t.test('address', async (t) => {
   const RFC_8032_KEY = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
 
   t.test('known keys have their known addresses', async (t) => {
-    t.equal(addressOf(RFC_8032_KEY), 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z');
-    t.equal(addressOf(new Uint8Array(32)), '1'.repeat(32), 'the System program');
-    t.equal(addressOf(Buffer.from('0000287fb4cd', 'hex')), '11233QC4', 'the Base58 draft’s vector');
+    t.equal(addressOfPublicKey(RFC_8032_KEY), 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z');
+    t.equal(addressOfPublicKey(new Uint8Array(32)), '1'.repeat(32), 'the System program');
+    t.equal(addressOfPublicKey(Buffer.from('0000287fb4cd', 'hex')), '11233QC4', 'the Base58 draft’s vector');
   });
 
   t.test('another implementation agrees, and each address is one', async (t) => {
@@ -350,10 +366,10 @@ t.test('address', async (t) => {
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
         const zeros = key.findIndex((byte) => byte !== 0);
         const expected = zeros < 0 ? '1'.repeat(32) : encodeBase58(key);
-        return addressOf(key) === expected && isAddress(expected);
+        return addressOfPublicKey(key) === expected && isAddress(expected);
       }),
     );
-    t.ok(isAddress(addressOf(Buffer.alloc(32, 0xff))), 'the longest');
+    t.ok(isAddress(addressOfPublicKey(Buffer.alloc(32, 0xff))), 'the longest');
   });
 
   t.test('an address is 32 bytes, not just letters of the alphabet', async (t) => {
@@ -390,7 +406,7 @@ t.test('address', async (t) => {
 });
 
 t.test('a transaction, and nothing else', async (t) => {
-  t.strictSame(readForm(unsentRequestSchema, { transaction: 'AQAB' }), { transaction: 'AQAB' });
+  t.strictSame(parseRequestForm(signOnlyRequestSchema, { transaction: 'AQAB' }), { transaction: 'AQAB' });
   for (const [body, said] of [
     [{}, 'missing field `transaction`'],
     [{ transaction: null }, 'invalid `transaction`: expected a string, not null'],
@@ -398,6 +414,6 @@ t.test('a transaction, and nothing else', async (t) => {
     [{ unsigned_xdr: 'AAAA' }, /^unknown field `unsigned_xdr`/],
     ['AQAB', 'expected an object, not a string'],
   ] as const) {
-    t.throws(() => readForm(unsentRequestSchema, body), { code: 'INVALID_REQUEST', message: said });
+    t.throws(() => parseRequestForm(signOnlyRequestSchema, body), { code: 'INVALID_REQUEST', message: said });
   }
 });

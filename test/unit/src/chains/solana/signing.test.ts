@@ -5,7 +5,7 @@ import { readComputeBudget } from '../../../../../src/chains/solana/message/comp
 import { decodeTransaction, isSignatureOf } from '../../../../../src/chains/solana/message/transaction.ts';
 import type { SolanaFields } from '../../../../../src/chains/solana/schema.ts';
 import {
-  costOf,
+  preparedCostOf,
   signMessage,
   signMessageAs,
   signTransaction,
@@ -115,9 +115,9 @@ t.test('what others signed, and what names no limit or the highest, stays as it 
 });
 
 t.test('the cost is the fee and what it pays for accounts', async (t) => {
-  t.equal(costOf(fieldsOf()), 5_000n);
-  t.equal(costOf(fieldsOf({ fee: '18446744073709551615', rent: 2_039_280 })), 2n ** 64n - 1n + 2_039_280n);
-  t.equal(costOf({}), 0n);
+  t.equal(preparedCostOf(fieldsOf()), 5_000n);
+  t.equal(preparedCostOf(fieldsOf({ fee: '18446744073709551615', rent: 2_039_280 })), 2n ** 64n - 1n + 2_039_280n);
+  t.equal(preparedCostOf({}), 0n);
 });
 
 // A signature of a text must never be valid for a transaction. Otherwise a client that may only have texts signed could

@@ -1,10 +1,10 @@
 import { ComputeBudgetProgram, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
-import { spending } from '../../../../../src/chains/solana/spending.ts';
+import { chainSpending } from '../../../../../src/chains/solana/spending.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
 import { built, fieldsOf, memo, onWire, storedSolana } from '../../../../support/solana-relayer.ts';
 
-const { spendOf, spentBy, recipient, selector } = spending;
+const { spendOf, spentBy, recipient, selector } = chainSpending;
 
 const PROGRAM = keypair(31).publicKey;
 const call = (data: string) => new TransactionInstruction({ programId: PROGRAM, keys: [], data: Buffer.from(data) });

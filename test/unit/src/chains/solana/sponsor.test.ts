@@ -18,34 +18,39 @@ import {
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../../../../src/chains/solana/programs.ts';
-import { OWN_METHODS } from '../../../../../src/chains/solana/rpc.ts';
+import { LOCAL_RPC_METHODS } from '../../../../../src/chains/solana/rpc.ts';
 import {
-  assertWithin,
-  assetOf,
+  assertFeeAllowed,
   buildPrepared,
   buildTransfer,
-  grossOf,
-  holdings,
+  grossAmountOf,
   isAccountMissing,
+  readSponsoredAsset,
   type TransferRequest,
-  transferOf,
+  transferInstructionOf,
+  walletBalanceOf,
 } from '../../../../../src/chains/solana/sponsor/build.ts';
-import { inPlainWords, Refusal, refusalOf, refusing } from '../../../../../src/chains/solana/sponsor/errors.ts';
 import {
-  nothingSchema,
+  GaslessRefusal,
+  gaslessRefusalOf,
+  withApiErrors,
+  withGaslessRefusals,
+} from '../../../../../src/chains/solana/sponsor/errors.ts';
+import {
+  createSponsorship,
+  noParamsSchema,
   readParams,
   sponsoredSchema,
   sponsorMethods,
-  sponsorshipOf,
   transferSchema,
 } from '../../../../../src/chains/solana/sponsor/methods.ts';
 import { assertPaid } from '../../../../../src/chains/solana/sponsor/payment.ts';
-import { priceOf, worth } from '../../../../../src/chains/solana/sponsor/price.ts';
-import { rateText, unitsText } from '../../../../../src/chains/solana/sponsor/sponsor.ts';
+import { lamportsInToken, sponsoredPriceOf } from '../../../../../src/chains/solana/sponsor/price.ts';
+import { tokensPerSolText, unitsText } from '../../../../../src/chains/solana/sponsor/sponsor.ts';
 import { metadataAddress, supportedTokens, symbolOf } from '../../../../../src/chains/solana/sponsor/supported.ts';
-import { tokensFor } from '../../../../../src/chains/solana/swap/jupiter.ts';
+import { quoteTokensFor } from '../../../../../src/chains/solana/swap/jupiter.ts';
 import { associatedAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
-import { EXTENSIONS, type Mint } from '../../../../../src/chains/solana/tokens/mint.ts';
+import { MINT_EXTENSIONS, type Mint } from '../../../../../src/chains/solana/tokens/mint.ts';
 import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import {
@@ -145,7 +150,7 @@ t.test('methods', async (t) => {
   t.test('each method is of the kind that its name says everywhere', async (t) => {
     const { sponsor, rpc } = await openSponsor(t);
     const methods = sponsorMethods(sponsor, () => rpc);
-    t.strictSame(new Map([...methods].map(([name, { kind }]) => [name, kind])), new Map(OWN_METHODS));
+    t.strictSame(new Map([...methods].map(([name, { kind }]) => [name, kind])), new Map(LOCAL_RPC_METHODS));
   });
 
   t.test('each method answers, and refuses other parameters', async (t) => {
@@ -197,7 +202,7 @@ t.test('methods', async (t) => {
 
   t.test('the endpoints without JSON-RPC say the same', async (t) => {
     const { sponsor } = await openSponsor(t);
-    const { quote, build } = sponsorshipOf(sponsor, (use) => use());
+    const { quote, build } = createSponsorship(sponsor, (use) => use());
     t.match(await quote(ASKED, account), { estimated_fee: '0.02' });
     t.match(await build(ASKED, account, signerOf(RELAYER)), { fee_in_spl: '20000', transaction: String });
     await t.rejects(quote({}, account), { code: 'INVALID_REQUEST' });
@@ -317,9 +322,9 @@ t.test('build', async (t) => {
 
   t.test('a fee in a token stays within what the policies say of it', async (t) => {
     const policy = readPolicy({ allowed_tokens: [{ mint: MINT, max_allowed_fee: 5 }] });
-    t.doesNotThrow(() => assertWithin(MINT, 5n, policy));
-    t.throws(() => assertWithin(MINT, 6n, policy), /exceeds/);
-    t.doesNotThrow(() => assertWithin(keyOf(50), 6n, policy));
+    t.doesNotThrow(() => assertFeeAllowed(MINT, 5n, policy));
+    t.throws(() => assertFeeAllowed(MINT, 6n, policy), /exceeds/);
+    t.doesNotThrow(() => assertFeeAllowed(keyOf(50), 6n, policy));
   });
 
   t.test('where swaps close the account of wrapped SOL, a payment in it makes it anew', async (t) => {
@@ -456,10 +461,13 @@ t.test('price', async (t) => {
   t.test('the coin is worth itself, and so is all on chains without a market, by their genesis', async (t) => {
     const policy = readPolicy({});
     for (const mint of [WRAPPED_SOL, SYSTEM_PROGRAM]) {
-      t.equal(await worth({ market: NO_MARKET, genesis: 'any' }, mint, 7n, policy), 7n);
+      t.equal(await lamportsInToken({ market: NO_MARKET, genesis: 'any' }, mint, 7n, policy), 7n);
     }
-    for (const genesis of [DEVNET, TESTNET]) t.equal(await worth({ market: NO_MARKET, genesis }, MINT, 7n, policy), 7n);
-    await t.rejects(worth({ market: NO_MARKET, genesis: 'devnet' }, MINT, 7n, policy), { name: 'MarketFailure' });
+    for (const genesis of [DEVNET, TESTNET])
+      t.equal(await lamportsInToken({ market: NO_MARKET, genesis }, MINT, 7n, policy), 7n);
+    await t.rejects(lamportsInToken({ market: NO_MARKET, genesis: 'devnet' }, MINT, 7n, policy), {
+      name: 'MarketFailure',
+    });
   });
 
   t.test('a token’s own slippage is asked for, else one percent', async (t) => {
@@ -472,8 +480,8 @@ t.test('price', async (t) => {
       },
     };
     const listed = readPolicy({ allowed_tokens: [{ mint: MINT, swap_config: { slippage_percentage: 0.5 } }] });
-    t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, listed), 10n);
-    t.equal(await worth({ market, genesis: 'any' }, MINT, 7n, readPolicy({})), 10n);
+    t.equal(await lamportsInToken({ market, genesis: 'any' }, MINT, 7n, listed), 10n);
+    t.equal(await lamportsInToken({ market, genesis: 'any' }, MINT, 7n, readPolicy({})), 10n);
     t.strictSame(asked, ['50', '100']);
   });
 });
@@ -496,7 +504,7 @@ t.test('fee', async (t) => {
   ): Promise<bigint> {
     const { rpc } = await openSolana(t, { accounts: TOKENS, fee, prices: [5_000_000] });
     const { message } = decodeTransaction(built(instructions));
-    return rpc.onOne((read) => priceOf(read, message, message.keys, readPolicy(policies)));
+    return rpc.onOne((read) => sponsoredPriceOf(read, message, message.keys, readPolicy(policies)));
   }
 
   t.test(
@@ -523,27 +531,28 @@ t.test('a token is what the chain says it is, the coin needs no question', async
   const { rpc } = await openSolana(t, { accounts: TOKENS, balance: 77 });
   const open = readPolicy({});
   await rpc.onOne(async (read) => {
-    const token = await assetOf(read, MINT, open);
+    const token = await readSponsoredAsset(read, MINT, open);
     t.match(token, { address: MINT, decimals: 6, mint: { address: MINT } });
-    t.equal(await holdings(read, token, userAddress), 100_000_000n);
+    t.equal(await walletBalanceOf(read, token, userAddress), 100_000_000n);
     t.equal(await isAccountMissing(read, token, userAddress), false);
     t.equal(await isAccountMissing(read, token, keyOf(50)), true);
-    t.equal(grossOf(token, 5n), 5n);
-    t.match(String(transferOf(token, userAddress, keyOf(50), 5n).keys[0]?.pubkey), accountOf(userAddress));
-    await t.rejects(holdings(read, token, keyOf(50)), { tag: 'PREPARATION_ERROR', code: -32_601 });
+    t.equal(grossAmountOf(token, 5n), 5n);
+    t.match(String(transferInstructionOf(token, userAddress, keyOf(50), 5n).keys[0]?.pubkey), accountOf(userAddress));
+    await t.rejects(walletBalanceOf(read, token, keyOf(50)), { tag: 'PREPARATION_ERROR', code: -32_601 });
 
-    const coin = await assetOf(read, SYSTEM_PROGRAM, readPolicy({ allowed_tokens: [{ mint: MINT }] }));
+    const coin = await readSponsoredAsset(read, SYSTEM_PROGRAM, readPolicy({ allowed_tokens: [{ mint: MINT }] }));
     t.strictSame(coin, { address: SYSTEM_PROGRAM, decimals: 9, mint: null });
-    t.equal(await holdings(read, coin, userAddress), 77n);
+    t.equal(await walletBalanceOf(read, coin, userAddress), 77n);
     t.equal(await isAccountMissing(read, coin, userAddress), false);
-    t.equal(grossOf(coin, 5n), 5n);
-    t.equal(String(transferOf(coin, userAddress, keyOf(50), 5n).programId), SYSTEM_PROGRAM);
+    t.equal(grossAmountOf(coin, 5n), 5n);
+    t.equal(String(transferInstructionOf(coin, userAddress, keyOf(50), 5n).programId), SYSTEM_PROGRAM);
   });
 });
 
 t.test('what is no token, or not allowed, is refused', async (t) => {
   const { rpc } = await openSolana(t, { accounts: TOKENS });
-  const ask = (address: string, policies = {}) => rpc.onOne((read) => assetOf(read, address, readPolicy(policies)));
+  const ask = (address: string, policies = {}) =>
+    rpc.onOne((read) => readSponsoredAsset(read, address, readPolicy(policies)));
   await t.rejects(ask('x'), { code: -32_602, message: '"x" is not an address' });
   await t.rejects(ask(keyOf(50)), { code: -32_601, message: /is no token$/ });
   await t.rejects(ask(MINT, { allowed_tokens: [{ mint: keyOf(50) }] }), {
@@ -614,7 +623,7 @@ t.test('metadata', async (t) => {
       permanentDelegate: null,
       accountSize: 165,
     },
-    extensions: new Map(extension === undefined ? [] : [[EXTENSIONS.metadata, extension]]),
+    extensions: new Map(extension === undefined ? [] : [[MINT_EXTENSIONS.metadata, extension]]),
   });
 
   t.test('Metaplex keeps it where the public client finds it', async (t) => {
@@ -660,14 +669,14 @@ t.test('form', async (t) => {
       transaction: 'a',
       fee_token: 'b',
     });
-    t.strictSame(readParams(nothingSchema, {}), {});
+    t.strictSame(readParams(noParamsSchema, {}), {});
     const starts = /Invalid Solana RPC request: /;
     for (const params of [null, [], 'x', { transaction: 'a' }, { transaction: 1, fee_token: 'b' }]) {
       t.match(refusal(sponsoredSchema, params), starts);
     }
     t.match(refusal(sponsoredSchema, { transaction: 'a', fee_token: 'b', feeToken: 'c' }), /unknown field `feeToken`/);
-    t.match(refusal(nothingSchema, { a: 1 }), starts);
-    t.match(refusal(nothingSchema, null), starts);
+    t.match(refusal(noParamsSchema, { a: 1 }), starts);
+    t.match(refusal(noParamsSchema, null), starts);
   });
 
   t.test('an amount is an integer of 64 bits, never a text', async (t) => {
@@ -691,13 +700,13 @@ t.test('amounts in whole units have the decimals that they need', async (t) => {
 });
 
 t.test('rates never have an exponent', async (t) => {
-  t.equal(rateText(200n, 6, 1_000n), '200');
-  t.equal(rateText(1n, 9, 1n), '1');
-  t.equal(rateText(1n, 9, 3n), '0.3333333333333333');
-  t.equal(rateText(5n, 9, 10_000_000n), '0.0000005');
-  t.equal(rateText(125n, 9, 100_000_000_000n), '0.00000000125');
-  t.equal(rateText(10n ** 24n, 0, 1_000_000_000n), '1000000000000000000000000');
-  t.equal(rateText(15n * 10n ** 22n, 0, 1_000_000_000n), '150000000000000000000000');
+  t.equal(tokensPerSolText(200n, 6, 1_000n), '200');
+  t.equal(tokensPerSolText(1n, 9, 1n), '1');
+  t.equal(tokensPerSolText(1n, 9, 3n), '0.3333333333333333');
+  t.equal(tokensPerSolText(5n, 9, 10_000_000n), '0.0000005');
+  t.equal(tokensPerSolText(125n, 9, 100_000_000_000n), '0.00000000125');
+  t.equal(tokensPerSolText(10n ** 24n, 0, 1_000_000_000n), '1000000000000000000000000');
+  t.equal(tokensPerSolText(15n * 10n ** 22n, 0, 1_000_000_000n), '150000000000000000000000');
 });
 
 t.test('errors', async (t) => {
@@ -740,47 +749,54 @@ t.test('errors', async (t) => {
       [new AppError('SIGNER_FAILED', { id: 's', reason: 'r' }), { code: -32_005, tag: 'SIGNATURE_ERROR' }],
     ];
     for (const [error, expected] of refusals) {
-      await t.rejects(refusing(failing(error)), { name: 'OwnRefusal', ...expected, cause: error });
+      await t.rejects(withGaslessRefusals(failing(error)), { name: 'OwnRefusal', ...expected, cause: error });
     }
-    t.match(refusalOf(new RpcError('timeout', 'no answer'), 'estimation'), { code: -32_001 });
-    t.match(new Refusal('funds', 'x'), { code: -32_002, tag: 'INSUFFICIENT_FUNDS' });
-    t.match(new Refusal('token', 'x'), { code: -32_601, tag: 'PREPARATION_ERROR' });
-    t.match(new Refusal('send', 'x'), { code: -32_006, tag: 'SEND_ERROR' });
-    t.match(new Refusal('params', 'x'), { code: -32_602, tag: 'INVALID_PARAMS', message: 'x', detail: 'x' });
+    t.match(gaslessRefusalOf(new RpcError('timeout', 'no answer'), 'estimation'), { code: -32_001 });
+    t.match(new GaslessRefusal('funds', 'x'), { code: -32_002, tag: 'INSUFFICIENT_FUNDS' });
+    t.match(new GaslessRefusal('token', 'x'), { code: -32_601, tag: 'PREPARATION_ERROR' });
+    t.match(new GaslessRefusal('send', 'x'), { code: -32_006, tag: 'SEND_ERROR' });
+    t.match(new GaslessRefusal('params', 'x'), { code: -32_602, tag: 'INVALID_PARAMS', message: 'x', detail: 'x' });
   });
 
   t.test('what is none of the caller’s business stays what it is', async (t) => {
     for (const error of [new Error('a fault'), new AppError('RELAYER_PAUSED', {})]) {
-      await t.rejects(refusing(failing(error)), error);
-      t.equal(refusalOf(error), undefined);
+      await t.rejects(withGaslessRefusals(failing(error)), error);
+      t.equal(gaslessRefusalOf(error), undefined);
     }
-    const refusal = new Refusal('params', 'x');
-    t.equal(refusalOf(refusal), refusal);
-    t.equal(refusalOf(invalidRequest('x', refusal)), refusal, 'it comes through an endpoint that is no JSON-RPC');
+    const refusal = new GaslessRefusal('params', 'x');
+    t.equal(gaslessRefusalOf(refusal), refusal);
+    t.equal(
+      gaslessRefusalOf(invalidRequest('x', refusal)),
+      refusal,
+      'it comes through an endpoint that is no JSON-RPC',
+    );
   });
 
   t.test('endpoints that are no JSON-RPC say the same in their own way', async (t) => {
-    await t.rejects(inPlainWords(failing(new Refusal('params', 'unpaid'))), {
+    await t.rejects(withApiErrors(failing(new GaslessRefusal('params', 'unpaid'))), {
       code: 'INVALID_REQUEST',
       message: 'unpaid',
     });
-    await t.rejects(inPlainWords(failing(new Refusal('funds', 'poor'))), { code: 'INVALID_REQUEST', message: 'poor' });
+    await t.rejects(withApiErrors(failing(new GaslessRefusal('funds', 'poor'))), {
+      code: 'INVALID_REQUEST',
+      message: 'poor',
+    });
     for (const error of [
       invalidRequest('Policy violation: x'),
       new AppError('SIGNER_FAILED', { id: 's', reason: 'r' }),
       new RpcError('timeout', 'no answer'),
       new Error('a fault'),
     ]) {
-      await t.rejects(inPlainWords(failing(error)), error);
+      await t.rejects(withApiErrors(failing(error)), error);
     }
-    await t.rejects(inPlainWords(failing(new MarketFailure('gone'))), {
+    await t.rejects(withApiErrors(failing(new MarketFailure('gone'))), {
       code: 'UNAVAILABLE',
       status: 503,
       message: 'The market gave no price: gone',
     });
     const untraded = new MarketFailure('not tradable', { code: 'TOKEN_NOT_TRADABLE' });
-    await t.rejects(inPlainWords(failing(untraded)), { code: 'INVALID_REQUEST', message: 'not tradable' });
-    t.equal(await inPlainWords(async () => 7), 7);
+    await t.rejects(withApiErrors(failing(untraded)), { code: 'INVALID_REQUEST', message: 'not tradable' });
+    t.equal(await withApiErrors(async () => 7), 7);
   });
 });
 
@@ -794,7 +810,7 @@ t.test('jupiter', async (t) => {
 
   t.test('lamports are worth what the market says, at the slippage that was asked for', async (t) => {
     jupiter.price(MINT, 2);
-    t.equal(await tokensFor(market, MINT, 1_000n, 0.5), 2_000n);
+    t.equal(await quoteTokensFor(market, MINT, 1_000n, 0.5), 2_000n);
     const query = new URL(jupiter.requests.at(-1) ?? '', jupiter.url).searchParams;
     t.strictSame(Object.fromEntries(query), {
       inputMint: 'So11111111111111111111111111111111111111112',
@@ -807,17 +823,17 @@ t.test('jupiter', async (t) => {
 
   t.test('a token that nobody trades, or too few lamports, have no price', async (t) => {
     const other = keypair(2).publicKey.toBase58();
-    await t.rejects(tokensFor(market, other, 1_000n, 1), { name: 'MarketFailure', code: 'TOKEN_NOT_TRADABLE' });
+    await t.rejects(quoteTokensFor(market, other, 1_000n, 1), { name: 'MarketFailure', code: 'TOKEN_NOT_TRADABLE' });
     jupiter.price(MINT, 1e-9);
-    await t.rejects(tokensFor(market, MINT, 1_000n, 1), { code: 'COULD_NOT_FIND_ANY_ROUTE' });
+    await t.rejects(quoteTokensFor(market, MINT, 1_000n, 1), { code: 'COULD_NOT_FIND_ANY_ROUTE' });
   });
 
   t.test('a market that asks for a key, or has trouble, tells no price', async (t) => {
     jupiter.price(MINT, 2);
     jupiter.requireKey('another');
-    await t.rejects(tokensFor(market, MINT, 1n, 1), { message: 'it answered with status 401: Unauthorized' });
+    await t.rejects(quoteTokensFor(market, MINT, 1n, 1), { message: 'it answered with status 401: Unauthorized' });
     jupiter.requireKey('k');
-    t.equal(await tokensFor(market, MINT, 1n, 1), 3n, 'a unit that was rounded away is paid');
+    t.equal(await quoteTokensFor(market, MINT, 1n, 1), 3n, 'a unit that was rounded away is paid');
     const failures = [
       ['silence', 'no answer within 300 ms'],
       ['error', 'it answered with status 500: Internal server error'],
@@ -827,16 +843,16 @@ t.test('jupiter', async (t) => {
     ] as const;
     for (const [how, message] of failures) {
       jupiter.fail(how);
-      await t.rejects(tokensFor(market, MINT, 1n, 1), { name: 'MarketFailure', message });
+      await t.rejects(quoteTokensFor(market, MINT, 1n, 1), { name: 'MarketFailure', message });
     }
     jupiter.fail(null);
   });
 
   t.test('an answer of another form is none', async (t) => {
     const answering = (answer: object) => ({ get: async () => answer as never, post: async () => null });
-    await t.rejects(tokensFor(answering({}), MINT, 1n, 1), { message: 'its quote is invalid' });
+    await t.rejects(quoteTokensFor(answering({}), MINT, 1n, 1), { message: 'its quote is invalid' });
     const empty = { inputMint: 'So11111111111111111111111111111111111111112', inAmount: '1', outputMint: MINT };
-    await t.rejects(tokensFor(answering({ ...empty, outAmount: '0' }), MINT, 1n, 1), {
+    await t.rejects(quoteTokensFor(answering({ ...empty, outAmount: '0' }), MINT, 1n, 1), {
       message: `1 lamports are worth less than the least amount of ${MINT}`,
     });
   });

@@ -10,14 +10,28 @@ import { readPolicy } from '../../../../../src/chains/solana/configuration/polic
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../../../src/chains/solana/programs.ts';
-import { assertions, emptyWrapped } from '../../../../../src/chains/solana/swap/assertions.ts';
-import { Executions, offerEach, requestIdOf } from '../../../../../src/chains/solana/swap/execute.ts';
-import { AGGREGATOR, swapFault, termsOf, writtenBy } from '../../../../../src/chains/solana/swap/guard.ts';
-import { execute, swapOffer, ultraOffer } from '../../../../../src/chains/solana/swap/jupiter.ts';
-import { composeSwap, mostFee, planOfOrder, trialTransaction } from '../../../../../src/chains/solana/swap/plan.ts';
+import { emptyWrapped, swapAssertions } from '../../../../../src/chains/solana/swap/assertions.ts';
+import {
+  marketRequestIdOf,
+  offerToNodesOrMarket,
+  UltraExecutions,
+} from '../../../../../src/chains/solana/swap/execute.ts';
+import {
+  JUPITER_PROGRAM,
+  readWritableTokenAccounts,
+  swapFault,
+  swapTermsOf,
+} from '../../../../../src/chains/solana/swap/guard.ts';
+import { executeUltraOrder, swapOffer, ultraOffer } from '../../../../../src/chains/solana/swap/jupiter.ts';
+import {
+  composeSwap,
+  maxSwapFee,
+  planUltraOrder,
+  trialTransaction,
+} from '../../../../../src/chains/solana/swap/plan.ts';
 import { prepareSwap } from '../../../../../src/chains/solana/swap/prepare.ts';
-import { stocksOf, swapsOf } from '../../../../../src/chains/solana/swap/stock.ts';
-import { wrappedAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
+import { swapBalancesOf, swapRequestsOf } from '../../../../../src/chains/solana/swap/stock.ts';
+import { wrappedSolAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { MarketFailure } from '../../../../../src/egress/market-client.ts';
 import { NO_MARKET } from '../../../../support/no-market.ts';
@@ -92,9 +106,9 @@ t.test('prepare', async (t) => {
 t.test('a swap costs no more than the policies say, or what is usual', async (t) => {
   const { policy, swaps } = swappingOf(builtBy());
   const priority = { level: 'high', most: 9n };
-  t.equal(mostFee({ policy, swaps }), 5_005_000n);
-  t.equal(mostFee({ policy, swaps: { ...swaps, priority } }), 5_009n);
-  t.equal(mostFee({ policy: { ...policy, maxFee: 5_001n }, swaps: { ...swaps, priority } }), 5_001n);
+  t.equal(maxSwapFee({ policy, swaps }), 5_005_000n);
+  t.equal(maxSwapFee({ policy, swaps: { ...swaps, priority } }), 5_009n);
+  t.equal(maxSwapFee({ policy: { ...policy, maxFee: 5_001n }, swaps: { ...swaps, priority } }), 5_001n);
 });
 
 t.test('a trial is the message with no signature', async (t) => {
@@ -112,7 +126,7 @@ t.test('assemble', async (t) => {
     const swapping = swappingOf(builtBy(ComputeBudgetProgram.setComputeUnitLimit({ units: 5 }), price, give));
     return rpc.onOne(async (read) => {
       const { message } = swapping.offer.transaction;
-      const own = await writtenBy(read, message, message.keys, relayerAddress);
+      const own = await readWritableTokenAccounts(read, message, message.keys, relayerAddress);
       if (typeof own === 'string') throw new Error(own);
       return composeSwap(read, swapping, own, []);
     });
@@ -158,8 +172,8 @@ t.test('ordered', async (t) => {
     const swapping = swappingOf(builtBy(memo('swap')));
     const { message } = swapping.offer.transaction;
     return rpc.onOne(async (read) => {
-      const own = await writtenBy(read, message, message.keys, relayerAddress);
-      return planOfOrder(read, swapping, typeof own === 'string' ? new Map() : own, message.keys);
+      const own = await readWritableTokenAccounts(read, message, message.keys, relayerAddress);
+      return planUltraOrder(read, swapping, typeof own === 'string' ? new Map() : own, message.keys);
     });
   }
 
@@ -205,7 +219,12 @@ t.test('assertions', async (t) => {
   t.test('at its end all has to be there, and nobody may take it later', async (t) => {
     const held = { program: TOKEN_PROGRAM, mint: 'm', owner: relayerAddress, isFrozen: false, delegate: null };
     const end = (amount: bigint, lamports: bigint) =>
-      assertions({ relayer: relayerAddress, lamports, brought: 5n, tokens: new Map([[SOURCE, { ...held, amount }]]) });
+      swapAssertions({
+        relayer: relayerAddress,
+        lamports,
+        brought: 5n,
+        tokens: new Map([[SOURCE, { ...held, amount }]]),
+      });
     const all = end(7n, 9n);
     t.strictSame(all.map(kind), ['Token 3', 'Token 5', 'Token 3', '11111 2', 'Token 9']);
     for (const [place, account, amount] of [
@@ -225,7 +244,7 @@ t.test('guard', async (t) => {
   function route(
     given: bigint,
     out: bigint,
-    [from, to, instead] = [SOURCE, WRAPPED, AGGREGATOR],
+    [from, to, instead] = [SOURCE, WRAPPED, JUPITER_PROGRAM],
   ): TransactionInstruction {
     const data = Buffer.alloc(30);
     Buffer.from('bb64facc31c4af14', 'hex').copy(data);
@@ -234,7 +253,7 @@ t.test('guard', async (t) => {
     const others = Array.from({ length: 4 }, () => SOMEBODY);
     const named = [relayerAddress, from ?? '', to ?? '', ...others, instead ?? ''].map((key) => new PublicKey(key));
     const keys = named.map((pubkey, place) => ({ pubkey, isSigner: false, isWritable: place < 3 }));
-    return new TransactionInstruction({ programId: new PublicKey(AGGREGATOR), keys, data });
+    return new TransactionInstruction({ programId: new PublicKey(JUPITER_PROGRAM), keys, data });
   }
 
   async function fault(
@@ -245,7 +264,7 @@ t.test('guard', async (t) => {
   ): Promise<string | undefined> {
     const { rpc } = await openSolana(t, { accounts: { ...SWAP_ACCOUNTS, ...extra } });
     const { message } = builtBy(...instructions);
-    const own = await rpc.onOne((read) => writtenBy(read, message, message.keys, relayerAddress));
+    const own = await rpc.onOne((read) => readWritableTokenAccounts(read, message, message.keys, relayerAddress));
     if (typeof own === 'string') return own;
     const allowance = { relayer: relayerAddress, source: SOURCE, given: 1_000n, least: 500n, isAsIs };
     return swapFault(message, message.keys, own, allowance);
@@ -285,8 +304,8 @@ t.test('guard', async (t) => {
     t.equal(await strict(route(1_000n, 500n)), undefined);
     t.equal(await strict(route(1_000n, 500n, [SOURCE, WRAPPED, WRAPPED])), undefined);
     for (const places of [
-      [WRAPPED, WRAPPED, AGGREGATOR],
-      [SOURCE, SOMEBODY, AGGREGATOR],
+      [WRAPPED, WRAPPED, JUPITER_PROGRAM],
+      [SOURCE, SOMEBODY, JUPITER_PROGRAM],
       [SOURCE, WRAPPED, SOMEBODY],
     ] as [string, string, string][])
       t.equal(await strict(route(1_000n, 500n, places)), 'it swaps between other accounts than the relayer’s');
@@ -320,25 +339,25 @@ t.test('aggregator', async (t) => {
       made(ROUTE_V2, terms, Buffer.alloc(4), plan),
       made(SHARED_V2, Buffer.from([7]), terms, Buffer.alloc(4), plan),
     ])
-      t.match(termsOf(data), { given: 1_000n, least: 1_990n });
+      t.match(swapTermsOf(data), { given: 1_000n, least: 1_990n });
   });
 
   t.test('a slippage beyond all takes nothing', async (t) => {
     const all = Buffer.from(terms);
     all.writeUInt16LE(65_535, 16);
-    t.match(termsOf(made(ROUTE_V2, all)), { given: 1_000n, least: 0n });
+    t.match(swapTermsOf(made(ROUTE_V2, all)), { given: 1_000n, least: 0n });
   });
 
   t.test('what is not known has no terms', async (t) => {
-    t.equal(termsOf(made(EXACT_OUT, plan, terms, Buffer.alloc(1))), undefined);
-    t.equal(termsOf(made(ROUTE, Buffer.alloc(10))), undefined);
-    t.equal(termsOf(made(SHARED_V2, terms)), undefined);
-    t.equal(termsOf(Buffer.alloc(0)), undefined);
+    t.equal(swapTermsOf(made(EXACT_OUT, plan, terms, Buffer.alloc(1))), undefined);
+    t.equal(swapTermsOf(made(ROUTE, Buffer.alloc(10))), undefined);
+    t.equal(swapTermsOf(made(SHARED_V2, terms)), undefined);
+    t.equal(swapTermsOf(Buffer.alloc(0)), undefined);
   });
 
   t.test('where it takes from and pays to', async (t) => {
     const placesOf = (data: Buffer) => {
-      const { given: _, least: __, ...places } = termsOf(data) ?? { given: 0n, least: 0n };
+      const { given: _, least: __, ...places } = swapTermsOf(data) ?? { given: 0n, least: 0n };
       return places;
     };
     t.strictSame(placesOf(made(ROUTE, plan, terms, Buffer.alloc(1))), { source: 2, destination: 3, instead: 4 });
@@ -351,11 +370,11 @@ t.test('aggregator', async (t) => {
 t.test('execute', async (t) => {
   const swap = { mint: 'M', given: 1, promised: 7, least: 6, request_id: 'r' };
   const attempt = storedAttempt('h', { fields: fieldsOf({ swap }) });
-  const offered = (post: () => Promise<Json>) => new Executions({ ...NO_MARKET, post }).offer(attempt);
+  const offered = (post: () => Promise<Json>) => new UltraExecutions({ ...NO_MARKET, post }).offer(attempt);
 
   t.test('an attempt that the market brings to the chain is known by its id', async (t) => {
-    t.equal(requestIdOf(attempt), 'r');
-    t.equal(requestIdOf(storedAttempt('h')), undefined);
+    t.equal(marketRequestIdOf(attempt), 'r');
+    t.equal(marketRequestIdOf(storedAttempt('h')), undefined);
   });
 
   t.test('only these very bytes count as taken, and nothing that is said as an end', async (t) => {
@@ -377,7 +396,7 @@ t.test('execute', async (t) => {
   t.test('one that is being executed is not given to the market twice', async (t) => {
     let asked = 0;
     const answer = Promise.withResolvers<Json>();
-    const executions = new Executions({
+    const executions = new UltraExecutions({
       ...NO_MARKET,
       post: () => {
         asked += 1;
@@ -394,13 +413,16 @@ t.test('execute', async (t) => {
 
 t.test('orders go to the market and all else to the nodes, and each has its own outcome', async (t) => {
   const { rpc } = await openSolana(t, { instead: { sendTransaction: { result: 'plain' } } });
-  const executions = new Executions({ ...NO_MARKET, post: async () => ({ status: 'Success', signature: 'ordered' }) });
+  const executions = new UltraExecutions({
+    ...NO_MARKET,
+    post: async () => ({ status: 'Success', signature: 'ordered' }),
+  });
   const swap = { mint: 'M', given: 1, promised: 7, least: 6, request_id: 'r' };
   const ordered = storedAttempt('ordered', { fields: fieldsOf({ swap }) });
   const other = storedAttempt('other', { fields: fieldsOf({ swap: { ...swap, request_id: 'q' } }) });
-  const outcomes = await offerEach(rpc, executions, [other, storedAttempt('plain'), ordered]);
+  const outcomes = await offerToNodesOrMarket(rpc, executions, [other, storedAttempt('plain'), ordered]);
   t.match(outcomes, [{ kind: 'unknown' }, { kind: 'accepted' }, { kind: 'accepted' }]);
-  t.strictSame(await offerEach(rpc, executions, []), []);
+  t.strictSame(await offerToNodesOrMarket(rpc, executions, []), []);
 });
 
 t.test('market offers', async (t) => {
@@ -465,7 +487,7 @@ t.test('market offers', async (t) => {
 
   t.test('a signed order goes back with its id', async (t) => {
     const { client, asked } = market({ '/ultra/v1/execute': { status: 'Success' } });
-    t.strictSame(await execute(client, 'bytes', 'r'), { status: 'Success' });
+    t.strictSame(await executeUltraOrder(client, 'bytes', 'r'), { status: 'Success' });
     t.strictSame(asked, [['/ultra/v1/execute', { signedTransaction: 'bytes', requestId: 'r' }]]);
   });
 });
@@ -475,7 +497,7 @@ t.test('stock', async (t) => {
     const { rpc } = await openSolana(t, { accounts });
     const mints = [keyOf(99), WRAPPED_SOL, MINT].map((mint) => ({ mint, swap_config: { ...config } }));
     const { allowedTokens } = readPolicy({ allowed_tokens: mints });
-    return rpc.onOne((read) => stocksOf(read, relayerAddress, allowedTokens));
+    return rpc.onOne((read) => swapBalancesOf(read, relayerAddress, allowedTokens));
   };
 
   t.test('all of a token is swapped, within its bounds', async (t) => {
@@ -496,7 +518,7 @@ t.test('stock', async (t) => {
 t.test('a swap of each token that there is, and none without a strategy', async (t) => {
   const { rpc } = await openSolana(t, { accounts: SWAP_ACCOUNTS });
   const account = { address: relayerAddress, policies: SWAP_POLICIES };
-  t.strictSame(await swapsOf(rpc, account), [
+  t.strictSame(await swapRequestsOf(rpc, account), [
     {
       request: { swap: { mint: MINT } },
       validUntil: null,
@@ -506,11 +528,11 @@ t.test('a swap of each token that there is, and none without a strategy', async 
     },
   ]);
   t.strictSame(
-    await swapsOf(rpc, { ...account, policies: { ...SWAP_POLICIES, swap_config: { strategy: 'noop' } } }),
+    await swapRequestsOf(rpc, { ...account, policies: { ...SWAP_POLICIES, swap_config: { strategy: 'noop' } } }),
     [],
   );
 });
 
 t.test('wrapped SOL is where everybody looks for it', async (t) => {
-  t.equal(wrappedAccount(relayerAddress), getAssociatedTokenAddressSync(NATIVE_MINT, RELAYER_KEY).toBase58());
+  t.equal(wrappedSolAccount(relayerAddress), getAssociatedTokenAddressSync(NATIVE_MINT, RELAYER_KEY).toBase58());
 });

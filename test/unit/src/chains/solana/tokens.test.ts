@@ -19,10 +19,23 @@ import t, { type Test } from 'tap';
 import { decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
 import type { OnChainAccount } from '../../../../../src/chains/solana/provider.ts';
-import { associatedAccount, createAssociated, rentPaid } from '../../../../../src/chains/solana/tokens/associated.ts';
-import { EXTENSIONS, grossFor, netOf, readMint } from '../../../../../src/chains/solana/tokens/mint.ts';
+import {
+  associatedAccount,
+  createAssociatedAccountInstruction,
+  rentOfNewAccounts,
+} from '../../../../../src/chains/solana/tokens/associated.ts';
+import {
+  grossBeforeTransferFee,
+  MINT_EXTENSIONS,
+  netAfterTransferFee,
+  readMint,
+} from '../../../../../src/chains/solana/tokens/mint.ts';
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../../../../../src/chains/solana/tokens/token-account.ts';
-import { lamportsTransfer, readLamports, tokensTransfer } from '../../../../../src/chains/solana/tokens/transfer.ts';
+import {
+  lamportsTransfer,
+  readLamportsTransfer,
+  tokensTransfer,
+} from '../../../../../src/chains/solana/tokens/transfer.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
 import { keyOf, openSolana } from '../../../../support/solana-node.ts';
@@ -41,7 +54,7 @@ t.test('associated', async (t) => {
     const draft = { payerKey: new PublicKey(relayerAddress), recentBlockhash: keyOf(7), instructions };
     const message = decodeMessage(new TransactionMessage(draft).compileToLegacyMessage().serialize());
     const { rpc } = await openSolana(t, { accounts: TOKENS });
-    return rpc.onOne((read) => rentPaid(read, message, message.keys));
+    return rpc.onOne((read) => rentOfNewAccounts(read, message, message.keys));
   }
 
   t.test('an account is made as the public client makes it', async (t) => {
@@ -49,7 +62,7 @@ t.test('associated', async (t) => {
     const mint = readMint(MINT, { lamports: 1n, owner, isExecutable: false, data });
     if (mint === undefined) throw new Error('it is one');
     const theirs = creation(relayerAddress, userAddress);
-    t.strictSame(createAssociated(relayerAddress, userAddress, mint), theirs);
+    t.strictSame(createAssociatedAccountInstruction(relayerAddress, userAddress, mint), theirs);
     t.equal(associatedAccount(userAddress, mint), accountOf(userAddress));
   });
 
@@ -189,11 +202,11 @@ t.test('mint', async (t) => {
     }
     const short = extendedMint([ExtensionType.TransferFeeConfig, Buffer.alloc(89)]);
     t.strictSame(readMint(ADDRESS, account(TOKEN_2022_PROGRAM_ID, short))?.fees, []);
-    t.equal(EXTENSIONS.transferFee, ExtensionType.TransferFeeConfig);
-    t.equal(EXTENSIONS.transferHook, ExtensionType.TransferHook);
-    t.equal(EXTENSIONS.nonTransferable, ExtensionType.NonTransferable);
-    t.equal(EXTENSIONS.pausable, ExtensionType.PausableConfig);
-    t.equal(EXTENSIONS.metadata, ExtensionType.TokenMetadata);
+    t.equal(MINT_EXTENSIONS.transferFee, ExtensionType.TransferFeeConfig);
+    t.equal(MINT_EXTENSIONS.transferHook, ExtensionType.TransferHook);
+    t.equal(MINT_EXTENSIONS.nonTransferable, ExtensionType.NonTransferable);
+    t.equal(MINT_EXTENSIONS.pausable, ExtensionType.PausableConfig);
+    t.equal(MINT_EXTENSIONS.metadata, ExtensionType.TokenMetadata);
   });
 
   const fee = fc.record({ basisPoints: fc.bigInt(0n, 10_000n), most: fc.bigInt(0n, 10n ** 12n) });
@@ -201,22 +214,22 @@ t.test('mint', async (t) => {
   t.test('what arrives is what the token’s program lets arrive under its higher fee', async (t) => {
     const property = fc.property(fee, fc.bigInt(0n, 10n ** 15n), ({ basisPoints, most }, amount) => {
       const theirs = calculateFee({ epoch: 0n, transferFeeBasisPoints: Number(basisPoints), maximumFee: most }, amount);
-      t.equal(netOf({ fees: [{ basisPoints, most }] }, amount), amount - theirs);
+      t.equal(netAfterTransferFee({ fees: [{ basisPoints, most }] }, amount), amount - theirs);
     });
     fc.assert(property, { numRuns: runsOf(300) });
     const two = [
       { basisPoints: 100n, most: 10n },
       { basisPoints: 50n, most: 1_000n },
     ];
-    t.equal(netOf({ fees: two }, 10_000n), 9_950n);
-    t.equal(netOf({ fees: [] }, 10_000n), 10_000n);
+    t.equal(netAfterTransferFee({ fees: two }, 10_000n), 9_950n);
+    t.equal(netAfterTransferFee({ fees: [] }, 10_000n), 10_000n);
   });
 
   t.test('what is sent for an amount is enough, and not more than it takes', async (t) => {
     const property = fc.property(fc.array(fee, { maxLength: 2 }), fc.bigInt(1n, 10n ** 12n), (fees, net) => {
-      const gross = grossFor({ fees }, net);
-      t.ok(netOf({ fees }, gross) >= net);
-      if (gross > net) t.ok(netOf({ fees }, gross - 1n) < net, `${gross - 1n} would do for ${net}`);
+      const gross = grossBeforeTransferFee({ fees }, net);
+      t.ok(netAfterTransferFee({ fees }, gross) >= net);
+      if (gross > net) t.ok(netAfterTransferFee({ fees }, gross - 1n) < net, `${gross - 1n} would do for ${net}`);
     });
     fc.assert(property, { numRuns: runsOf(500) });
   });
@@ -329,7 +342,7 @@ t.test('transfer', async (t) => {
 
   const named = ({ keys }: TransactionInstruction) => keys.map(({ pubkey }) => pubkey.toBase58());
   const readIn = (instruction: TransactionInstruction, data = instruction.data) =>
-    readLamports(instruction.programId.toBase58(), named(instruction), data);
+    readLamportsTransfer(instruction.programId.toBase58(), named(instruction), data);
 
   t.test('transfers are those of the public client', async (t) => {
     const lamports = 2n ** 60n;
@@ -376,7 +389,7 @@ t.test('transfer', async (t) => {
     });
     const assign = SystemProgram.assign({ accountPubkey: from, programId: mint });
     t.equal(readIn(assign), undefined);
-    t.equal(readLamports(mint.toBase58(), named(plain), plain.data), undefined);
+    t.equal(readLamportsTransfer(mint.toBase58(), named(plain), plain.data), undefined);
     t.equal(readIn(plain, plain.data.subarray(0, 11)), undefined);
   });
 });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
   attemptView,
-  failedInBlock,
+  hasFailedInBlock,
+  inclusionText,
   inclusionView,
-  placeOf,
   swapEvent,
   transactionView,
 } from '../../../../../src/chains/solana/view.ts';
@@ -60,15 +60,15 @@ t.test('what is in a block is shown with what it did there; what a fork took bac
   const receipt = { slot: 77, succeeded: false, fee: '18446744073709551615', logs: ['Program log: no'], reason: 'no' };
   const mined = storedSolana({ status: 'mined', fields: fieldsOf({ receipt }) });
   t.strictSame(inclusionView(mined), { slot: 77n, succeeded: false, fee: 2n ** 64n - 1n, logs: receipt.logs });
-  t.equal(placeOf(mined), 'the block of slot 77');
-  t.ok(failedInBlock(mined));
+  t.equal(inclusionText(mined), 'the block of slot 77');
+  t.ok(hasFailedInBlock(mined));
   const succeeded = storedSolana({ status: 'confirmed', fields: fieldsOf({ receipt: { slot: 77, succeeded: true } }) });
   t.strictSame(inclusionView(succeeded), { slot: 77n, succeeded: true });
-  t.notOk(failedInBlock(succeeded));
+  t.notOk(hasFailedInBlock(succeeded));
   for (const nowhere of [storedSolana({ ...mined, status: 'submitted' }), storedSolana({ status: 'mined' })]) {
     t.equal(inclusionView(nowhere), null);
-    t.equal(placeOf(nowhere), undefined);
-    t.notOk(failedInBlock(nowhere));
+    t.equal(inclusionText(nowhere), undefined);
+    t.notOk(hasFailedInBlock(nowhere));
   }
 });
 

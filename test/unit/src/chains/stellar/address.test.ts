@@ -1,5 +1,5 @@
 import t from 'tap';
-import { addressOf, isAccount, isContract } from '../../../../../src/chains/stellar/address.ts';
+import { addressOfPublicKey, isAccountAddress, isContractAddress } from '../../../../../src/chains/stellar/address.ts';
 
 /** The public key of RFC 8032 section 7.1, test 1. */
 const RFC_8032_KEY = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
@@ -10,18 +10,18 @@ const SEP_23_ACCOUNT = 'GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ
 const SEP_23_CONTRACT = 'CA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUWDA';
 
 t.test('known keys have their known addresses', async (t) => {
-  t.equal(addressOf(SEP_23_KEY), SEP_23_ACCOUNT);
-  t.equal(addressOf(RFC_8032_KEY), 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR');
-  t.equal(addressOf(new Uint8Array(32)), 'GAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWHF');
+  t.equal(addressOfPublicKey(SEP_23_KEY), SEP_23_ACCOUNT);
+  t.equal(addressOfPublicKey(RFC_8032_KEY), 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR');
+  t.equal(addressOfPublicKey(new Uint8Array(32)), 'GAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWHF');
 });
 
 t.test('an account and a contract are told apart, and both carry their checksum', async (t) => {
-  t.ok(isAccount(SEP_23_ACCOUNT));
-  t.ok(isContract(SEP_23_CONTRACT));
-  t.ok(isContract('CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA'), 'the native asset’s contract');
-  t.ok(isAccount('GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN'), 'an issuer on the main network');
-  t.notOk(isAccount(SEP_23_CONTRACT));
-  t.notOk(isContract(SEP_23_ACCOUNT));
+  t.ok(isAccountAddress(SEP_23_ACCOUNT));
+  t.ok(isContractAddress(SEP_23_CONTRACT));
+  t.ok(isContractAddress('CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA'), 'the native asset’s contract');
+  t.ok(isAccountAddress('GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN'), 'an issuer on the main network');
+  t.notOk(isAccountAddress(SEP_23_CONTRACT));
+  t.notOk(isContractAddress(SEP_23_ACCOUNT));
   for (const bad of [
     '',
     SEP_23_ACCOUNT.slice(0, -1),
@@ -34,7 +34,7 @@ t.test('an account and a contract are told apart, and both carry their checksum'
     // Another kind of key: the muxed account of SEP-23.
     'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJUAAAAAAAAAAAACJUQ',
   ]) {
-    t.notOk(isAccount(bad), bad);
-    t.notOk(isContract(bad), bad);
+    t.notOk(isAccountAddress(bad), bad);
+    t.notOk(isContractAddress(bad), bad);
   }
 });

@@ -3,10 +3,10 @@
 
 import { Account, Keypair, Operation, TransactionBuilder, xdr } from '@stellar/stellar-sdk';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { isEvidenced, observe, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
-import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
-import type { Inclusion } from '../../../../../src/chains/stellar/provider.ts';
+import type { ObservedTransaction } from '../../../../../src/chains/chain-client.ts';
+import { isEvidenced, observeTransactions, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
+import type { LedgerInclusion } from '../../../../../src/chains/stellar/provider.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
@@ -77,16 +77,16 @@ function node(world: World): DoubleHandler {
   };
 }
 
-function entry(...attempts: Attempt[]): ObservedEntry {
+function entry(...attempts: Attempt[]): ObservedTransaction {
   return { transaction: storedStellar(), attempts, account: relayerAccount() };
 }
 
-async function look(t: Test, worlds: World[], ...entries: ObservedEntry[]) {
+async function look(t: Test, worlds: World[], ...entries: ObservedTransaction[]) {
   const doubles = await Promise.all(worlds.map((world) => startRpcDouble(node(world))));
   const urls = doubles.map(({ url }) => url);
-  const rpc = openRpc(urls, undefined, dialect);
+  const rpc = openRpc(urls, undefined, rpcDialect);
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  return observe(rpc, entries);
+  return observeTransactions(rpc, entries);
 }
 
 const success = new xdr.TransactionResult({
@@ -276,7 +276,7 @@ t.test('evidence', async (t) => {
   const bump = TransactionBuilder.buildFeeBumpTransaction(PAYER, '200', inner, PASSPHRASE);
   const hashOf = (of: { hash(): Uint8Array }) => Buffer.from(of.hash()).toString('hex');
 
-  const inclusion = (over: Partial<Inclusion> = {}): Inclusion => ({
+  const inclusion = (over: Partial<LedgerInclusion> = {}): LedgerInclusion => ({
     ledger: 7n,
     succeeded: true,
     meta: undefined,

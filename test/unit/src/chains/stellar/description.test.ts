@@ -1,7 +1,7 @@
 import t from 'tap';
-import { description } from '../../../../../src/chains/stellar/description.ts';
+import { apiDescription } from '../../../../../src/chains/stellar/description.ts';
 
 t.test('the example of a request is one', async (t) => {
-  t.equal(description.name, 'Stellar');
-  t.ok(description.request?.schema.safeParse(description.request.example).success);
+  t.equal(apiDescription.name, 'Stellar');
+  t.ok(apiDescription.request?.schema.safeParse(apiDescription.request.example).success);
 });

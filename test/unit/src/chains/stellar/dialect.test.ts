@@ -1,9 +1,9 @@
 import t from 'tap';
-import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
-import { judgeFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
+import { judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
 
-const judge = (code: number, text = '') => judgeFailure(new RpcError('node', text, { code }), dialect);
+const judge = (code: number, text = '') => judgeRpcFailure(new RpcError('node', text, { code }), rpcDialect);
 
 t.test('an account’s sequence is no trouble of the endpoint, an internal error is', async (t) => {
   t.match(judge(-32_603, 'txBAD_SEQ'), { meaning: 'state', countsAgainst: false });

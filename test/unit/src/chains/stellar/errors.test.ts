@@ -1,11 +1,11 @@
 import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import {
-  broadcastFailure,
+  classifyBroadcastError,
   contractErrorIn,
   failureReason,
-  isAccepted,
-  refusalIn,
+  isAcceptedSend,
+  sendRefusalIn,
 } from '../../../../../src/chains/stellar/errors.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 
@@ -13,17 +13,17 @@ const resultOf = (result: xdr.TransactionResultResult) =>
   new xdr.TransactionResult({ feeCharged: 100n, result, ext: xdr.TransactionResultExt.v0() }).toXdr('base64');
 const Result = xdr.TransactionResultResult;
 const refused = (result: xdr.TransactionResultResult) =>
-  refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: resultOf(result) }, 'h');
+  sendRefusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: resultOf(result) }, 'h');
 
 t.test('a node has it, or has had it already', (t) => {
-  t.ok(isAccepted({ hash: 'h', status: 'PENDING' }, 'h'));
-  t.ok(isAccepted({ hash: 'h', status: 'DUPLICATE' }, 'h'));
-  t.notOk(isAccepted({ hash: 'another', status: 'PENDING' }, 'h'));
-  t.notOk(isAccepted({ hash: 'h', status: 'ERROR' }, 'h'));
-  t.notOk(isAccepted({ hash: 'h', status: 'SOMETHING_NEW' }, 'h'));
-  t.notOk(isAccepted('PENDING', 'h'));
-  t.equal(refusalIn({ hash: 'h', status: 'PENDING' }, 'h'), undefined);
-  t.equal(refusalIn({ hash: 'another', status: 'ERROR' }, 'h'), undefined, 'not about these bytes');
+  t.ok(isAcceptedSend({ hash: 'h', status: 'PENDING' }, 'h'));
+  t.ok(isAcceptedSend({ hash: 'h', status: 'DUPLICATE' }, 'h'));
+  t.notOk(isAcceptedSend({ hash: 'another', status: 'PENDING' }, 'h'));
+  t.notOk(isAcceptedSend({ hash: 'h', status: 'ERROR' }, 'h'));
+  t.notOk(isAcceptedSend({ hash: 'h', status: 'SOMETHING_NEW' }, 'h'));
+  t.notOk(isAcceptedSend('PENDING', 'h'));
+  t.equal(sendRefusalIn({ hash: 'h', status: 'PENDING' }, 'h'), undefined);
+  t.equal(sendRefusalIn({ hash: 'another', status: 'ERROR' }, 'h'), undefined, 'not about these bytes');
   t.end();
 });
 
@@ -46,20 +46,27 @@ t.test('what nodes refuse, by what it means', (t) => {
   t.match(refused(Result.txInsufficientFee()), { outcome: { reason: 'TxInsufficientFee: 100 stroops are asked' } });
   const unsigned = Result.txFailed([xdr.OperationResult.opBadAuth()]);
   t.match(refused(unsigned), { outcome: { kind: 'refused', reason: 'TxFailed op=OpBadAuth' } });
-  t.match(refusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, hasJudged: true });
-  t.match(refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: '!' }, 'h'), { outcome: { kind: 'unknown' } });
-  t.match(refusalIn({ hash: 'h', status: 'ERROR' }, 'h'), { outcome: { kind: 'unknown' } });
+  t.match(sendRefusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, hasJudged: true });
+  t.match(sendRefusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: '!' }, 'h'), { outcome: { kind: 'unknown' } });
+  t.match(sendRefusalIn({ hash: 'h', status: 'ERROR' }, 'h'), { outcome: { kind: 'unknown' } });
   t.end();
 });
 
 t.test('a call that failed may have had its effect, unless it was turned away', (t) => {
-  t.match(broadcastFailure(new RpcError('http', 'limited', { status: 429 })), { outcome: { kind: 'busy' } });
-  t.match(broadcastFailure(new RpcError('limited', 'left alone')), { outcome: { kind: 'busy' }, hasJudged: false });
+  t.match(classifyBroadcastError(new RpcError('http', 'limited', { status: 429 })), { outcome: { kind: 'busy' } });
+  t.match(classifyBroadcastError(new RpcError('limited', 'left alone')), {
+    outcome: { kind: 'busy' },
+    hasJudged: false,
+  });
   for (const kind of ['timeout', 'transport', 'malformed'] as const) {
-    t.match(broadcastFailure(new RpcError(kind, 'x')), { outcome: { kind: 'unknown' }, hasJudged: false }, kind);
+    t.match(classifyBroadcastError(new RpcError(kind, 'x')), { outcome: { kind: 'unknown' }, hasJudged: false }, kind);
   }
-  t.match(broadcastFailure(new RpcError('node', 'invalid_xdr', { code: -32_602 })), { outcome: { kind: 'refused' } });
-  t.match(broadcastFailure(new RpcError('node', 'internal', { code: -32_603 })), { outcome: { kind: 'unknown' } });
+  t.match(classifyBroadcastError(new RpcError('node', 'invalid_xdr', { code: -32_602 })), {
+    outcome: { kind: 'refused' },
+  });
+  t.match(classifyBroadcastError(new RpcError('node', 'internal', { code: -32_603 })), {
+    outcome: { kind: 'unknown' },
+  });
   t.end();
 });
 

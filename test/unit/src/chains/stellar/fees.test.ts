@@ -1,20 +1,20 @@
 import t from 'tap';
-import { bidFor, requiredFee } from '../../../../../src/chains/stellar/fees.ts';
+import { feeBidFor, minFeeBumpFee } from '../../../../../src/chains/stellar/fees.ts';
 import { readEnvelope } from '../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../support/stellar-envelopes.ts';
 
 t.test('what is bid follows what others pay, from the base fee up to the cap', (t) => {
-  t.equal(bidFor(1, 100n, 1_000n), 100n);
-  t.equal(bidFor(3, 0n, 1_000n), 300n, 'no less than the network asks');
-  t.equal(bidFor(3, 250n, 1_000n), 750n);
-  t.equal(bidFor(3, 2n ** 62n, 1_000n), 1_000n, 'whatever a node tells');
+  t.equal(feeBidFor(1, 100n, 1_000n), 100n);
+  t.equal(feeBidFor(3, 0n, 1_000n), 300n, 'no less than the network asks');
+  t.equal(feeBidFor(3, 250n, 1_000n), 750n);
+  t.equal(feeBidFor(3, 2n ** 62n, 1_000n), 1_000n, 'whatever a node tells');
   t.end();
 });
 
 t.test('a fee bump bids no less for an operation than what it is around (CAP-15)', (t) => {
   const required = (fee: string, operations: number, how = {}) => {
     const given = Array.from({ length: operations }, () => payOp('1'));
-    return requiredFee(readEnvelope(envelopeText(CLIENT, given, { fee, ...how })).transaction);
+    return minFeeBumpFee(readEnvelope(envelopeText(CLIENT, given, { fee, ...how })).transaction);
   };
   t.equal(required('100', 1), 200n);
   t.equal(required('100', 3), 400n);

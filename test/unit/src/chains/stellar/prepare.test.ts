@@ -1,8 +1,13 @@
 import type { TransactionBuilder } from '@stellar/stellar-sdk';
 import { xdr } from '@stellar/stellar-sdk/base';
 import t, { type Test } from 'tap';
-import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
-import { costOf, parkedForFunds, prepare, shortage } from '../../../../../src/chains/stellar/prepare.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
+import {
+  fundsShortage,
+  parkedForFunds,
+  preparedCostOf,
+  prepareTransaction,
+} from '../../../../../src/chains/stellar/prepare.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
@@ -93,10 +98,10 @@ async function opened(t: Test, { worlds = [{}], policies = {}, committed = 0n, o
   const rpc = openRpc(
     doubles.map(({ url }) => url),
     undefined,
-    dialect,
+    rpcDialect,
   );
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
-  const again = () => prepare(rpc, storedStellar(over), relayerAccount(policies), { committed });
+  const again = () => prepareTransaction(rpc, storedStellar(over), relayerAccount(policies), { committed });
   return { again, doubles };
 }
 
@@ -251,26 +256,26 @@ t.test('a fee bump costs what it bids, and has the sequence of its client', asyn
   t.match(await prepared(t, { ...bump, worlds: [{ balance: 1n }] }), { kind: 'parked', cause: 'balance' });
   const endless = { over: { request: { inner: envelopeText(CLIENT, [payOp('1')], { maxTime: 0 }), max_fee: 200 } } };
   t.match(await prepared(t, endless), { fields: { max_time: 0 } });
-  t.equal(costOf({ request: { inner, max_fee: 5_000 }, fields: fieldsOf({ fee: 5_000 }) }), 5_000n);
+  t.equal(preparedCostOf({ request: { inner, max_fee: 5_000 }, fields: fieldsOf({ fee: 5_000 }) }), 5_000n);
 });
 
 t.test('what it can cost is told again from the store', (t) => {
   const request = { operations: [lumens(5), lumens(7)] };
-  t.equal(costOf({ request, fields: fieldsOf({ fee: 200 }) }), 212n);
-  t.equal(costOf({ request, fields: {} }), 0n, 'nothing is bid yet');
+  t.equal(preparedCostOf({ request, fields: fieldsOf({ fee: 200 }) }), 212n);
+  t.equal(preparedCostOf({ request, fields: {} }), 0n, 'nothing is bid yet');
   t.end();
 });
 
 t.test('what the ledger, the policy and the lane keep is not there to spend', (t) => {
   const account = { balance: 100n, promised: 10n, sequence: 1n, reserves: 3n };
   const bill = { account, committed: 5n, cost: 45n, minBalance: 20n, baseReserve: 10n };
-  t.equal(shortage(bill), undefined);
+  t.equal(fundsShortage(bill), undefined);
   t.equal(
-    shortage({ ...bill, cost: 56n }),
+    fundsShortage({ ...bill, cost: 56n }),
     'Insufficient balance: Required: 56, Available: 100, Stays: 40, Under way: 5',
   );
-  t.match(shortage({ ...bill, minBalance: 60n }), /Stays: 60/);
-  t.match(shortage({ ...bill, baseReserve: 20n, committed: 0n }), /Stays: 70$/, 'the network’s reserve may rise');
+  t.match(fundsShortage({ ...bill, minBalance: 60n }), /Stays: 60/);
+  t.match(fundsShortage({ ...bill, baseReserve: 20n, committed: 0n }), /Stays: 70$/, 'the network’s reserve may rise');
   t.match(parkedForFunds('why'), { kind: 'parked', cause: 'balance', reason: 'why' });
   t.end();
 });

@@ -2,16 +2,16 @@
 import { Account, Asset, Keypair, MuxedAccount, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import {
-  accountAt,
+  getAccount,
+  getPayer,
+  getSpendableBalance,
+  getTransaction,
   latestLedger,
-  lookUp,
   PASSPHRASE,
-  payerAt,
-  spendableOf,
   usualFee,
 } from '../../../../../src/chains/stellar/provider.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
-import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { type ReadFromEndpoint, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import type { AccountEntry, DataEntry } from '../../../../doubles/stellar/ledger/entry.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
@@ -23,7 +23,7 @@ const ADDRESS = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 1)).publicKey();
 const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 2)).publicKey();
 
 const answering =
-  (answer: Json): ReadOne =>
+  (answer: Json): ReadFromEndpoint =>
   async (_method, _params, parse) =>
     parse(answer);
 
@@ -39,7 +39,7 @@ function told(...entries: (AccountEntry | DataEntry)[]): Json {
 
 t.test('an account as its ledger left it', async (t) => {
   const plain = newAccount(ADDRESS, 5n, 9);
-  t.match(await accountAt(answering(told(plain)), ADDRESS), {
+  t.match(await getAccount(answering(told(plain)), ADDRESS), {
     ledger: 77n,
     account: {
       balance: 5n,
@@ -56,11 +56,11 @@ t.test('an account as its ledger left it', async (t) => {
     liabilities: { buying: 4n, selling: 6n },
     sequenceLedger: 8,
   };
-  t.match(await accountAt(answering(told(rich)), ADDRESS), {
+  t.match(await getAccount(answering(told(rich)), ADDRESS), {
     account: { balance: 2n ** 63n - 1n, promised: 6n, reserves: 5n },
   });
   for (const none of [{ latestLedger: 77, entries: [] }, { latestLedger: 77, entries: null }, { latestLedger: 77 }]) {
-    t.strictSame(await accountAt(answering(none), ADDRESS), { ledger: 77n, account: null });
+    t.strictSame(await getAccount(answering(none), ADDRESS), { ledger: 77n, account: null });
   }
 });
 
@@ -82,7 +82,7 @@ t.test('reserves that others sponsor are theirs', async (t) => {
   const entry = xdr.LedgerEntryData.account(xdr.AccountEntry.fromXdrObject(wire));
   const key = keyToXdr(newAccount(ADDRESS, 5n, 9)).toXdr('base64');
   const answer = { latestLedger: 1, entries: [{ key, xdr: entry.toXdr('base64') }] };
-  t.match(await accountAt(answering(answer), ADDRESS), { account: { reserves: 5n } });
+  t.match(await getAccount(answering(answer), ADDRESS), { account: { reserves: 5n } });
 });
 
 t.test('the newest ledger, with its time', async (t) => {
@@ -103,7 +103,7 @@ t.test('the newest ledger, with its time', async (t) => {
 
 t.test('a node before stellar-rpc 25 tells the time of its newest ledger beside a transaction', async (t) => {
   const asked: string[] = [];
-  const read: ReadOne = async (method, params, parse) => {
+  const read: ReadFromEndpoint = async (method, params, parse) => {
     asked.push(`${method} ${JSON.stringify(params)}`);
     return method === 'getLatestLedger'
       ? parse({ id: 'a', protocolVersion: 22, sequence: 5 })
@@ -116,11 +116,11 @@ t.test('a node before stellar-rpc 25 tells the time of its newest ledger beside 
 
 t.test('what places cost is advice: the base fee stands in for it', async (t) => {
   t.equal(await usualFee(answering({ inclusionFee: { p90: '250' } }), 'inclusionFee'), 250n);
-  const failing: ReadOne = async () => {
+  const failing: ReadFromEndpoint = async () => {
     throw new RpcError('node', 'method not found', { code: -32_601 });
   };
   t.equal(await usualFee(failing, 'inclusionFee'), 100n);
-  const asParsed: ReadOne = async (_method, _params, parse) => {
+  const asParsed: ReadFromEndpoint = async (_method, _params, parse) => {
     try {
       return parse({ inclusionFee: { p90: -5 } });
     } catch (error) {
@@ -140,16 +140,16 @@ t.test('who takes no payment without a memo is told beside the payer', async (t)
   const payer = newAccount(ADDRESS, 5n, 9);
   const pay = (destination: string) => Operation.payment({ destination, asset: Asset.native(), amount: '1' });
   const at = (value: string, operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) =>
-    payerAt(answering(told(payer, wanting(value))), ADDRESS, { memo, operations: [operation] });
+    getPayer(answering(told(payer, wanting(value))), ADDRESS, { memo, operations: [operation] });
   t.match(await at('1', pay(OTHER)), { account: { balance: 5n }, memoRequiredBy: OTHER });
   t.match(await at('0', pay(OTHER)), { memoRequiredBy: undefined });
   const keysOf = async (operation: xdr.Operation, memo: xdr.Memo = xdr.Memo.memoNone()) => {
     let keys: Json = null;
-    const read: ReadOne = async (_method, params, parse) => {
+    const read: ReadFromEndpoint = async (_method, params, parse) => {
       keys = (params as JsonObject)['keys'] ?? null;
       return parse(told(payer));
     };
-    await payerAt(read, ADDRESS, { memo, operations: [operation] });
+    await getPayer(read, ADDRESS, { memo, operations: [operation] });
     return (keys as Json[] | null)?.length;
   };
   const asset = new Asset('USD', OTHER);
@@ -179,7 +179,7 @@ t.test('what no honest node answers is no answer', async (t) => {
     { latestLedger: -1, entries: [] },
     { latestLedger: 1.5, entries: [] },
   ] as Json[]) {
-    await t.rejects(accountAt(answering(bad), ADDRESS), JSON.stringify(bad));
+    await t.rejects(getAccount(answering(bad), ADDRESS), JSON.stringify(bad));
   }
   for (const bad of [null, { sequence: '', closeTime: '1' }, { sequence: 1, closeTime: 'now' }] as Json[]) {
     await t.rejects(latestLedger(answering(bad)), TypeError);
@@ -193,17 +193,17 @@ t.test('what no honest node answers is no answer', async (t) => {
 t.test('what an account can give away of an asset', async (t) => {
   const [holder, asset] = [Keypair.fromPublicKey(ADDRESS), new Asset('USD', OTHER)];
   const read = knowing({ lines: [[holder, asset, 50n]] });
-  t.equal(await spendableOf(read, ADDRESS, asset), 45n, 'what offers promise is not there');
-  t.equal(await spendableOf(read, OTHER, asset), null);
-  t.equal(await spendableOf(answering({ latestLedger: 5 }), OTHER, asset), null);
+  t.equal(await getSpendableBalance(read, ADDRESS, asset), 45n, 'what offers promise is not there');
+  t.equal(await getSpendableBalance(read, OTHER, asset), null);
+  t.equal(await getSpendableBalance(answering({ latestLedger: 5 }), OTHER, asset), null);
   const entry = newAccount(ADDRESS, 1n, 1);
-  await t.rejects(spendableOf(answering(told(entry)), ADDRESS, asset), TypeError, 'another entry');
+  await t.rejects(getSpendableBalance(answering(told(entry)), ADDRESS, asset), TypeError, 'another entry');
   const line = xdr.LedgerKey.trustline(
     new xdr.LedgerKeyTrustLine({ accountId: holder.xdrAccountId(), asset: asset.toTrustLineXdrObject() }),
   );
   const lie = { key: line.toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
   await t.rejects(
-    spendableOf(answering({ latestLedger: 5, entries: [lie] }), ADDRESS, asset),
+    getSpendableBalance(answering({ latestLedger: 5, entries: [lie] }), ADDRESS, asset),
     TypeError,
     'of another kind',
   );
@@ -215,7 +215,7 @@ t.test('a status that the result contradicts is no answer', async (t) => {
   const success = resultOf(xdr.TransactionResultResult.txSuccess([]));
   const failure = resultOf(xdr.TransactionResultResult.txFailed([]));
   const look = (status: string, resultXdr?: string) =>
-    lookUp(
+    getTransaction(
       answering({
         latestLedger: 9,
         oldestLedger: 1,

@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap';
-import type { NewAttempt, ObservedEntry } from '../../../../../src/chains/chain-client.ts';
-import { dialect } from '../../../../../src/chains/stellar/dialect.ts';
-import { canReplace, NOOP_REQUEST, patienceMs, prepareReplacement } from '../../../../../src/chains/stellar/replace.ts';
+import type { ObservedTransaction, ReplacementSpec } from '../../../../../src/chains/chain-client.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
+import {
+  canReplace,
+  NOOP_REQUEST,
+  prepareReplacement,
+  replacementDelayMs,
+} from '../../../../../src/chains/stellar/replace.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
@@ -24,13 +29,17 @@ interface Given {
   attempts?: Attempt[];
 }
 
-const entryOf = ({ policies = {}, over = {}, attempts = [storedAttempt('a')] }: Given = {}): ObservedEntry => ({
+const entryOf = ({ policies = {}, over = {}, attempts = [storedAttempt('a')] }: Given = {}): ObservedTransaction => ({
   transaction: storedStellar(over),
   attempts,
   account: relayerAccount(policies),
 });
 
-async function prepared(t: Test, wanted: NewAttempt, given: Given & { usual?: number; balance?: bigint | null } = {}) {
+async function prepared(
+  t: Test,
+  wanted: ReplacementSpec,
+  given: Given & { usual?: number; balance?: bigint | null } = {},
+) {
   const { usual = 100, balance = 100_000_000n } = given;
   const entry = newAccount(RELAYER.publicKey(), balance ?? 0n, 1);
   const found = { key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') };
@@ -41,7 +50,7 @@ async function prepared(t: Test, wanted: NewAttempt, given: Given & { usual?: nu
       getLedgerEntries: { latestLedger: 60, entries: balance === null ? [] : [found] },
     }),
   );
-  const rpc = openRpc([double.url], undefined, dialect);
+  const rpc = openRpc([double.url], undefined, rpcDialect);
   t.teardown(() => Promise.all([rpc.close(), double.stop()]));
   return prepareReplacement(rpc, entryOf(given), wanted, { committed: 105n });
 }
@@ -57,7 +66,7 @@ t.test('what can be had in the place of another', (t) => {
   for (const purpose of ['bump', 'noop'] as const) {
     t.notOk(canReplace(entryOf({ over: { anchorKind: 'text' } }), purpose), 'it is the client’s');
   }
-  t.equal(patienceMs(5_000), 30_000);
+  t.equal(replacementDelayMs(5_000), 30_000);
   t.end();
 });
 

@@ -1,13 +1,13 @@
 import { Account, MuxedAccount } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { parseRequest } from '../../../../../src/chains/stellar/request.ts';
+import { parseSendRequest } from '../../../../../src/chains/stellar/request.ts';
 import { CLIENT, envelopeText, payOp } from '../../../../support/stellar-envelopes.ts';
 import { lumens, RELAYER, relayerAccount } from '../../../../support/stellar-relayer.ts';
 
 const NOW = 1_700_000_000_000;
 const account = relayerAccount();
 const parse = (body: object, policies = {}) =>
-  parseRequest({ network: 'testnet', operations: [lumens(5)], ...body }, relayerAccount(policies), NOW);
+  parseSendRequest({ network: 'testnet', operations: [lumens(5)], ...body }, relayerAccount(policies), NOW);
 
 t.test('operations are kept as they are, under a sequence of the account', (t) => {
   t.strictSame(parse({ source_account: account.address }), {
@@ -46,7 +46,7 @@ t.test('policies have the first word', (t) => {
   t.throws(() => parse({}, { fee_payment_strategy: 'user' }), { message: /Gasless transactions .* operations path/ });
   t.throws(() => parse({}, { max_fee: 99 }), { message: 'Max fee exceeded: 99' });
   t.match(parse({}, { max_fee: 100 }), { anchorKind: 'sequence' });
-  t.throws(() => parseRequest({}, { address: account.address, policies: {} }, NOW), { code: 'INVALID_REQUEST' });
+  t.throws(() => parseSendRequest({}, { address: account.address, policies: {} }, NOW), { code: 'INVALID_REQUEST' });
   t.end();
 });
 

@@ -1,10 +1,10 @@
 import { Asset, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { spending } from '../../../../../src/chains/stellar/spending.ts';
+import { chainSpending } from '../../../../../src/chains/stellar/spending.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../support/stellar-envelopes.ts';
 import { fieldsOf, lumens, RELAYER, storedStellar } from '../../../../support/stellar-relayer.ts';
 
-const { spendOf, spentBy, recipient, selector } = spending;
+const { spendOf, spentBy, recipient, selector } = chainSpending;
 const TO = OTHER.publicKey();
 const CONTRACT = 'CDLZFC3SYJYDZT7K67VZ75HPJVIEUVNIXF47ZG2FB2RMQQVU2HHGCYSC';
 const own = (...operations: Parameters<typeof envelopeText>[1]) => ({

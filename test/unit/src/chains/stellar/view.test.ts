@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
   attemptView,
-  failedInBlock,
+  hasFailedInBlock,
+  inclusionText,
   inclusionView,
-  placeOf,
   transactionView,
 } from '../../../../../src/chains/stellar/view.ts';
 import { fieldsOf, RELAYER, storedAttempt, storedStellar } from '../../../../support/stellar-relayer.ts';
@@ -34,11 +34,11 @@ t.test('a transaction before it is signed, on its way and in its ledger', (t) =>
   const failed = storedStellar({ status: 'failed', fields: { ...fields, receipt } });
   t.match(transactionView(failed), { fee: 300n });
   t.strictSame(inclusionView(failed), { ledger: 55n, succeeded: false, fee: 300n });
-  t.equal(placeOf(failed), 'ledger 55');
+  t.equal(inclusionText(failed), 'ledger 55');
   const elsewhere = { ...receipt, fee: 0, hash: 'within' };
   const landed = storedStellar({ status: 'confirmed', hash: 'a', fields: { ...fields, receipt: elsewhere } });
   t.match(transactionView(landed), { hash: 'within', fee: 0n }, 'as the client itself has sent it');
-  t.ok(failedInBlock(failed));
+  t.ok(hasFailedInBlock(failed));
   t.end();
 });
 
@@ -54,8 +54,8 @@ t.test('what was taken back from a ledger is in none', (t) => {
   const receipt = { ledger: 55, succeeded: false };
   const again = storedStellar({ status: 'submitted', fields: { ...fieldsOf(), receipt } });
   t.equal(inclusionView(again), null);
-  t.equal(placeOf(again), undefined);
-  t.notOk(failedInBlock(again));
+  t.equal(inclusionText(again), undefined);
+  t.notOk(hasFailedInBlock(again));
   t.end();
 });
 

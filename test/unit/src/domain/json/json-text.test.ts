@@ -3,9 +3,9 @@ import {
   findJsonFault,
   JsonTextError,
   MAX_JSON_DEPTH,
+  measureJson,
   parseJson,
-  readBack,
-  surveyJson,
+  parseWrittenJson,
   writeJson,
 } from '../../../../../src/domain/json/json-text.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
@@ -83,13 +83,13 @@ t.test('big integers are written as numbers with all digits', (t) => {
 
 t.test('what was written is read back as it was', (t) => {
   const value = { big: 2n ** 70n, small: 1, text: '1e5', list: [-(2n ** 64n), 1.5, null] };
-  t.strictSame(readBack(writeJson(value)), value);
+  t.strictSame(parseWrittenJson(writeJson(value)), value);
   t.end();
 });
 
 t.test('json survey', async (t) => {
   const ANY = Number.POSITIVE_INFINITY;
-  const survey = (text: string) => surveyJson(text, ANY, ANY);
+  const survey = (text: string) => measureJson(text, ANY, ANY);
 
   /** The depth and the number of values that a recursive walk finds. */
   function walked(value: unknown): { depth: number; values: number } {
@@ -125,9 +125,9 @@ t.test('json survey', async (t) => {
   });
 
   t.test('it stops where a bound is exceeded', async (t) => {
-    t.match(surveyJson('['.repeat(1_000), 10, ANY), { depth: 11 });
-    t.ok(surveyJson('[1,1,1,1,1,1,1,1,1,1]', ANY, 3).values > 3);
-    t.equal(surveyJson('{"a":1,"b":2}', ANY, 3).values, 3, 'keys are no values');
+    t.match(measureJson('['.repeat(1_000), 10, ANY), { depth: 11 });
+    t.ok(measureJson('[1,1,1,1,1,1,1,1,1,1]', ANY, 3).values > 3);
+    t.equal(measureJson('{"a":1,"b":2}', ANY, 3).values, 3, 'keys are no values');
   });
 });
 

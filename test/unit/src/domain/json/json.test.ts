@@ -1,5 +1,5 @@
 import t from 'tap';
-import { canonicalJson, isObject, oncePerObject } from '../../../../../src/domain/json/json.ts';
+import { canonicalJson, isObject, memoizePerObject } from '../../../../../src/domain/json/json.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('what has keys is an object, lists and null have none', (t) => {
@@ -34,7 +34,7 @@ t.test('it means what it was made from', (t) => {
 
 t.test('an object is read once, an equal one by itself, and a failure each time', async (t) => {
   let reads = 0;
-  const read = oncePerObject((from: { value?: number }) => {
+  const read = memoizePerObject((from: { value?: number }) => {
     reads += 1;
     if (from.value === undefined) throw new Error('nothing there');
     return from.value === 0 ? undefined : [from.value];

@@ -1,10 +1,10 @@
 import t from 'tap';
 import {
-  breachOf,
-  type Caveats,
+  findBudgetShortage,
+  findCaveatBreach,
   hasBudget,
-  type Spend,
-  shortageOf,
+  type RequestedSpend,
+  type SpendingCaveats,
 } from '../../../../../src/domain/transaction/spending.ts';
 
 const forms = {
@@ -13,8 +13,9 @@ const forms = {
   selector: { read: (text: string) => (text === 'bad' ? undefined : text), expected: 'a call' },
   withoutRecipient: 'the creation of a contract',
 };
-const spend: Spend = { recipient: 'alice', selector: 'pay', value: 5n, fee: null, beyond: null };
-const breach = (caveats: Caveats, more: Partial<Spend> = {}) => breachOf({ ...spend, ...more }, caveats, forms);
+const spend: RequestedSpend = { recipient: 'alice', selector: 'pay', value: 5n, fee: null, beyond: null };
+const breach = (caveats: SpendingCaveats, more: Partial<RequestedSpend> = {}) =>
+  findCaveatBreach({ ...spend, ...more }, caveats, forms);
 
 t.test('what no caveat names is not limited', (t) => {
   t.equal(breach({}), undefined);
@@ -81,17 +82,21 @@ t.test('only hourly limits need a budget', (t) => {
 });
 
 t.test('a budget lacks what goes beyond its limit, and says what is left', (t) => {
-  t.equal(shortageOf('value_per_hour', 10n, 7n, 3n), undefined);
-  t.strictSame(shortageOf('value_per_hour', 10n, 7n, 4n), {
+  t.equal(findBudgetShortage('value_per_hour', 10n, 7n, 3n), undefined);
+  t.strictSame(findBudgetShortage('value_per_hour', 10n, 7n, 4n), {
     rule: 'value_per_hour',
     asked: 4n,
     limit: 10n,
     remaining: 3n,
   });
-  t.match(shortageOf('value_per_hour', 10n, 12n, 1n), { remaining: 0n }, 'a limit that was lowered');
-  t.equal(shortageOf('value_per_hour', 10n, 12n, 0n), undefined, 'nothing is never too much');
-  t.equal(shortageOf('value_per_hour', null, 12n, 5n), undefined);
-  t.equal(shortageOf('fee_per_hour', 10n, 9n, null), undefined, 'a fee that nobody knows yet needs something left');
-  t.match(shortageOf('fee_per_hour', 10n, 10n, null), { asked: 1n, remaining: 0n });
+  t.match(findBudgetShortage('value_per_hour', 10n, 12n, 1n), { remaining: 0n }, 'a limit that was lowered');
+  t.equal(findBudgetShortage('value_per_hour', 10n, 12n, 0n), undefined, 'nothing is never too much');
+  t.equal(findBudgetShortage('value_per_hour', null, 12n, 5n), undefined);
+  t.equal(
+    findBudgetShortage('fee_per_hour', 10n, 9n, null),
+    undefined,
+    'a fee that nobody knows yet needs something left',
+  );
+  t.match(findBudgetShortage('fee_per_hour', 10n, 10n, null), { asked: 1n, remaining: 0n });
   t.end();
 });

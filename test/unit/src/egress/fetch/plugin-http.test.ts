@@ -6,9 +6,9 @@ import type { LookupAddress } from 'node:dns';
 import t, { type Test } from 'tap';
 import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
-import { requestHeaders } from '../../../../../src/egress/fetch/headers.ts';
+import { fetchRequestHeaders } from '../../../../../src/egress/fetch/headers.ts';
 import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
-import { createPluginHttp, redirected } from '../../../../../src/egress/fetch/plugin-http.ts';
+import { createPluginHttp, redirectRequest } from '../../../../../src/egress/fetch/plugin-http.ts';
 import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
 
@@ -323,15 +323,16 @@ t.test('redirect', async (t) => {
   const names = (next: FetchRequest | undefined) => next?.headers.map(([name]) => name);
 
   t.test('what is no redirect is the answer', (t) => {
-    t.equal(redirected(request(), 200, '/two'), undefined);
-    t.equal(redirected(request(), 302, undefined), undefined);
-    t.equal(redirected(request(), 304, '/two'), undefined);
-    t.equal(redirected(request({ redirect: 'manual' }), 302, '/two'), undefined);
+    t.equal(redirectRequest(request(), 200, '/two'), undefined);
+    t.equal(redirectRequest(request(), 302, undefined), undefined);
+    t.equal(redirectRequest(request(), 304, '/two'), undefined);
+    t.equal(redirectRequest(request({ redirect: 'manual' }), 302, '/two'), undefined);
     t.end();
   });
 
   t.test('methods change as the standard says', (t) => {
-    const method = (status: number, given: string) => redirected(request({ method: given }), status, '/two')?.method;
+    const method = (status: number, given: string) =>
+      redirectRequest(request({ method: given }), status, '/two')?.method;
     t.strictSame(
       [301, 302, 303, 307, 308].map((status) => method(status, 'POST')),
       ['GET', 'GET', 'GET', 'POST', 'POST'],
@@ -344,18 +345,18 @@ t.test('redirect', async (t) => {
       [301, 303].map((status) => method(status, 'HEAD')),
       ['HEAD', 'HEAD'],
     );
-    const toGet = redirected(request(), 303, '/two');
+    const toGet = redirectRequest(request(), 303, '/two');
     t.equal(toGet?.url.href, 'https://a.test/two');
     t.equal(toGet?.body, undefined);
     t.strictSame(names(toGet), ['authorization', 'cookie', 'x-own'], 'what described the body went with it');
-    t.equal(redirected(request(), 307, '/two')?.body?.toString(), 'body');
+    t.equal(redirectRequest(request(), 307, '/two')?.body?.toString(), 'body');
     t.end();
   });
 
   t.test('credentials stay with their origin', (t) => {
     const others = ['https://b.test/', 'http://a.test/two', 'https://a.test:8443/', '//b.test/x'];
     for (const location of others) {
-      t.strictSame(names(redirected(request(), 307, location)), ['content-type', 'x-own'], location);
+      t.strictSame(names(redirectRequest(request(), 307, location)), ['content-type', 'x-own'], location);
     }
     t.end();
   });
@@ -368,21 +369,21 @@ t.test('redirect', async (t) => {
       'https://',
       'data:,x',
     ]) {
-      t.throws(() => redirected(request(), 302, location), { name: 'FetchFailure', kind: 'redirect' }, location);
+      t.throws(() => redirectRequest(request(), 302, location), { name: 'FetchFailure', kind: 'redirect' }, location);
     }
-    t.throws(() => redirected(request({ redirect: 'error' }), 302, '/two'), /forbids/);
+    t.throws(() => redirectRequest(request({ redirect: 'error' }), 302, '/two'), /forbids/);
     t.end();
   });
 });
 
 t.test('what a plugin leaves out is set, what it sets stays', (t) => {
-  t.strictSame(requestHeaders([]), [
+  t.strictSame(fetchRequestHeaders([]), [
     ['user-agent', 'isolayer-plugin'],
     ['accept', '*/*'],
     ['accept-encoding', 'gzip, deflate, br'],
   ]);
   t.strictSame(
-    requestHeaders([
+    fetchRequestHeaders([
       ['User-Agent', 'mine'],
       ['accept', 'a/b'],
       ['Range', 'bytes=0-1'],
@@ -403,7 +404,7 @@ t.test('what a plugin leaves out is set, what it sets stays', (t) => {
 
 t.test('nothing of the connection, no line break and no flood gets through', (t) => {
   const refused = (name: string, value = 'x') =>
-    t.throws(() => requestHeaders([[name, value]]), { name: 'FetchFailure', kind: 'invalid', unsent: true });
+    t.throws(() => fetchRequestHeaders([[name, value]]), { name: 'FetchFailure', kind: 'invalid', unsent: true });
   for (const name of [
     'Host',
     'connection',
@@ -419,7 +420,7 @@ t.test('nothing of the connection, no line break and no flood gets through', (t)
   }
   for (const name of ['', 'a b', 'a:b', 'a\r\nb', 'é']) refused(name);
   for (const value of ['a\r\nhost: evil', 'a\nb', 'a\0b', '\u20ac', 'a\x7fb']) refused('x', value);
-  t.throws(() => requestHeaders(Array.from({ length: 101 }, () => ['x', 'y'] as const)), /at most 100/);
-  t.throws(() => requestHeaders([['x', 'y'.repeat(16_384)]]), /16384 bytes/);
+  t.throws(() => fetchRequestHeaders(Array.from({ length: 101 }, () => ['x', 'y'] as const)), /at most 100/);
+  t.throws(() => fetchRequestHeaders([['x', 'y'.repeat(16_384)]]), /16384 bytes/);
   t.end();
 });

@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap';
-import { dialect } from '../../../../../src/chains/evm/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../../src/egress/http-client.ts';
 import { createEndpoint } from '../../../../../src/egress/rpc/endpoint.ts';
-import { createEndpointLine, type LineSettings } from '../../../../../src/egress/rpc/endpoint-line.ts';
+import { createEndpointLine, type EndpointLineLimits } from '../../../../../src/egress/rpc/endpoint-line.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
-async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSettings> = {}) {
+async function open(t: Test, handler: DoubleHandler, settings: Partial<EndpointLineLimits> = {}) {
   const double = await startRpcDouble(handler);
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   let failures = 0;
@@ -36,7 +36,7 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
       maxCalls: 256,
       ...settings,
     },
-    dialect,
+    dialect: rpcDialect,
     nextId: () => {
       id += 1;
       return id;

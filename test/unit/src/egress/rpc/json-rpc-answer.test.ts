@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap';
-import { dialect } from '../../../../../src/chains/evm/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../../src/egress/http-client.ts';
 import { createEndpoint } from '../../../../../src/egress/rpc/endpoint.ts';
 import {
-  type BatchReading,
-  blamesBatch,
-  readAnswer,
-  readBatch,
+  isBatchError,
+  type JsonRpcBatchResult,
+  readJsonRpcAnswer,
+  readJsonRpcBatch,
   retryAfterMs,
 } from '../../../../../src/egress/rpc/json-rpc-answer.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
@@ -18,7 +18,7 @@ import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-doub
 
 const endpoint = createEndpoint({ url: 'https://rpc.example.com/v3/0123456789abcdef', weight: 100 });
 const call = { endpoint, id: 7, method: 'eth_test' };
-const read = (body: string, status = 200) => readAnswer(call, { status, body: jsonOr(body) });
+const read = (body: string, status = 200) => readJsonRpcAnswer(call, { status, body: jsonOr(body) });
 
 function jsonOr(text: string): Json | undefined {
   try {
@@ -82,8 +82,8 @@ t.test('json rpc batch', async (t) => {
   const endpoint = createEndpoint({ url: 'https://rpc.example.com/v3/0123456789abcdef', weight: 100 });
   const call = (id: number) => ({ endpoint, id, method: `method_${id}` });
 
-  function read(body: unknown, status = 200): BatchReading {
-    return readBatch([call(1), call(2), call(3)], { status, body: parsed(body) }, dialect);
+  function read(body: unknown, status = 200): JsonRpcBatchResult {
+    return readJsonRpcBatch([call(1), call(2), call(3)], { status, body: parsed(body) }, rpcDialect);
   }
 
   /** A string is a raw response body. Anything else is encoded as JSON first. */
@@ -99,7 +99,7 @@ t.test('json rpc batch', async (t) => {
   const bad = (id: unknown, message: string, code = -32_000) => ({ jsonrpc: '2.0', id, error: { code, message } });
 
   /** Each call's result, or its error message or error kind. */
-  function outcomes(reading: BatchReading): unknown[] {
+  function outcomes(reading: JsonRpcBatchResult): unknown[] {
     if (reading.kind === 'refused') throw new Error(`refused: ${reading.reason}`);
     return reading.answers.map((answer) => {
       if (answer.status === 'fulfilled') return answer.value;
@@ -218,11 +218,11 @@ t.test('json rpc batch', async (t) => {
 
   t.test('an error of one call may be about the batch it was in', async (t) => {
     const node = (message: string) => new RpcError('node', message, { code: -32_000 });
-    t.ok(blamesBatch(node('response too large')), 'go-ethereum rpc/errors.go errMsgResponseTooLarge');
-    t.ok(blamesBatch(node('validation errors in batch')), 'erpc/erpc architecture/evm/error_normalizer.go');
-    t.notOk(blamesBatch(node('nonce too low')));
-    t.notOk(blamesBatch(new RpcError('transport', 'batch')));
-    t.notOk(blamesBatch(undefined));
+    t.ok(isBatchError(node('response too large')), 'go-ethereum rpc/errors.go errMsgResponseTooLarge');
+    t.ok(isBatchError(node('validation errors in batch')), 'erpc/erpc architecture/evm/error_normalizer.go');
+    t.notOk(isBatchError(node('nonce too low')));
+    t.notOk(isBatchError(new RpcError('transport', 'batch')));
+    t.notOk(isBatchError(undefined));
   });
 });
 
@@ -242,7 +242,7 @@ t.test('rpc request', async (t) => {
       clock: systemClock,
       pool: { hold: (_, ms) => held.push(ms) },
       settings: { timeoutMs: 5_000, maxAnswerBytes: 10_000, pauseMs: 60_000, ...settings },
-      dialect,
+      dialect: rpcDialect,
       nextId: () => {
         id += 1;
         return id;

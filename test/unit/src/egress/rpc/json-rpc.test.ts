@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
-import { dialect } from '../../../../../src/chains/evm/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../../src/egress/http-client.ts';
@@ -21,7 +21,7 @@ async function open(t: Test, handlers: DoubleHandler[], parts: Partial<RpcClient
     http,
     clock: systemClock,
     random: () => 0,
-    dialect,
+    dialect: rpcDialect,
     onCall: (report) => reports.push(report),
     ...parts,
     settings: { ...QUICK, ...parts.settings },

@@ -3,8 +3,9 @@ import { EndpointUnfit, isNodeError, RpcError } from '../../../../../src/egress/
 import * as verdict from '../../../../../src/egress/rpc/rpc-verdict.ts';
 import { allOf, GATEWAYS, VERDICTS } from './error-corpus.ts';
 
-const judgeFailure = (error: RpcError) => verdict.judgeFailure(error, verdict.NO_DIALECT);
-const speaksAgainst = (answer: PromiseSettledResult<unknown>) => verdict.speaksAgainst(answer, verdict.NO_DIALECT);
+const judgeFailure = (error: RpcError) => verdict.judgeRpcFailure(error, verdict.NO_DIALECT);
+const speaksAgainst = (answer: PromiseSettledResult<unknown>) =>
+  verdict.countsAgainstEndpoint(answer, verdict.NO_DIALECT);
 
 const node = (code: number, message: string, status = 200) => new RpcError('node', message, { code, status });
 const http = (status: number) => new RpcError('http', `HTTP status ${status}`, { status });
@@ -75,7 +76,7 @@ t.test('a family’s words and codes hold before those of gateways, and its text
       [-32_002, 'endpoint'],
     ]),
   };
-  const judge = (code: number, text = '', status = 200) => verdict.judgeFailure(node(code, text, status), dialect);
+  const judge = (code: number, text = '', status = 200) => verdict.judgeRpcFailure(node(code, text, status), dialect);
   t.same(judge(-32_002, 'too many requests'), VERDICTS.state);
   t.same(judge(-32_002, 'too large'), VERDICTS.permanent);
   t.same(judge(-32_005), VERDICTS.lacks);

@@ -4,11 +4,11 @@ import { sequenceOf } from '../../../../../src/domain/transaction/anchor.ts';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { markMissing, offer, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
+import { markMissing, offerDueTransactions, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
 import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
 import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
-import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
+import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
@@ -44,7 +44,7 @@ t.test('taken bytes are submitted, lowest sequence first', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 3);
   const offered = answers(world, []);
-  const { offered: count, notTaken } = await offer(step);
+  const { offered: count, notTaken } = await offerDueTransactions(step);
   t.strictSame([count, notTaken], [3, []]);
   t.strictSame(offered, [0n, 1n, 2n]);
   for (const transaction of transactions) {
@@ -62,7 +62,7 @@ for (const kind of ['unknown', 'refused', 'busy', 'unfunded', 'anchor-used'] as 
       const world = await EngineWorld.open(t);
       const { step, transactions } = await signed(world, 3);
       const offered = answers(world, ['accepted', kind]);
-      const { notTaken } = await offer(step);
+      const { notTaken } = await offerDueTransactions(step);
       t.strictSame(offered, [0n, 1n, 2n]);
       t.strictSame(
         notTaken.map(({ transaction }) => transaction.id),
@@ -82,7 +82,7 @@ for (const kind of ['underpriced', 'fee-too-low'] as const) {
     const world = await EngineWorld.open(t);
     const { step, transactions } = await signed(world, 1);
     answers(world, [kind]);
-    await offer(step);
+    await offerDueTransactions(step);
     t.ok(step.memory.offers.anotherFor(transactions[0]?.id ?? ''));
   });
 }
@@ -94,14 +94,14 @@ t.test('a withdrawn payment is not offered again; its noop is, once it is signed
   const entry = present(step.open.entries.get(first?.id ?? ''));
   step.open.set(entry.transaction.id, { ...entry, transaction: { ...entry.transaction, noopEnd: 'expired' } });
   const offered = answers(world, ['anchor-ahead', 'anchor-ahead']);
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(offered, [1n, 1n], 'not even for a node that misses it');
   const [attempt] = entry.attempts;
   step.open.set(entry.transaction.id, {
     ...present(step.open.entries.get(entry.transaction.id)),
     attempts: [{ ...present(attempt), purpose: 'noop' }],
   });
-  await offer(step);
+  await offerDueTransactions(step);
   t.equal(offered[2], 0n);
 });
 
@@ -113,7 +113,7 @@ t.test('what can never execute is not offered', async (t) => {
   step.open.set(entry.transaction.id, { ...entry, attempts: [{ ...present(attempt), deadAt: 1 }] });
   step.memory.offers.missing(entry.transaction.id);
   const offered = answers(world, []);
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(offered, [1n]);
 });
 
@@ -122,7 +122,7 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
   const { step: hasty, transactions } = await signed(world, 3);
   const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   answers(world, []);
-  await offer(step);
+  await offerDueTransactions(step);
   for (const { id } of transactions.slice(1)) {
     const entry = step.open.entries.get(id);
     if (entry === undefined) throw new Error('not open');
@@ -131,7 +131,7 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
   }
 
   const offered = answers(world, ['anchor-ahead', 'anchor-ahead', 'accepted', 'accepted', 'anchor-ahead']);
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(offered, [1n, 2n, 0n, 1n, 2n]);
   const [first, second, third] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
   t.equal(first?.status, 'submitted');
@@ -144,15 +144,15 @@ t.test('what a node took lately is not offered again; what it was silent about f
   const { step: hasty, transactions } = await signed(world, 1);
   const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   const offered = answers(world, []);
-  await offer(step);
+  await offerDueTransactions(step);
   const id = transactions[0]?.id ?? '';
   const entry = step.open.entries.get(id);
   if (entry === undefined) throw new Error('not open');
   step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
 
-  await offer(step);
+  await offerDueTransactions(step);
   t.equal(offered.length, 1);
-  await offer(stepAt(step, { elapsed: () => performance.now() + step.timing.reofferMs }));
+  await offerDueTransactions(stepAt(step, { elapsed: () => performance.now() + step.timing.reofferMs }));
   t.equal(offered.length, 2);
 });
 
@@ -160,7 +160,7 @@ t.test('a client that throws changes no status', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
   world.client.broadcast = () => Promise.reject(new Error('bug'));
-  await offer(step);
+  await offerDueTransactions(step);
   t.match(await world.get(present(transactions[0])), { status: 'sent', statusReason: 'bug' });
 });
 
@@ -169,7 +169,7 @@ t.test('nothing is offered where the store has no bytes', async (t) => {
   const { step, transactions } = await signed(world, 1);
   const transaction = present(transactions[0]);
   step.open.set(transaction.id, { transaction, attempts: [] });
-  t.match(await offer(step), { offered: 0 });
+  t.match(await offerDueTransactions(step), { offered: 0 });
   t.strictSame(world.chain.received, []);
 });
 
@@ -180,9 +180,9 @@ t.test('who took a version is kept, and who did not is told once with the reason
   const due = () => world.store.write((writer) => writer.updateTransaction(id, 'sent', { nextActionAt: 0 }));
   let outcome: BroadcastOutcome = { kind: 'busy', reason: 'txpool is full', by: 'https://a.test' };
   world.client.broadcast = async () => [outcome];
-  await offer(step);
+  await offerDueTransactions(step);
   await due();
-  await offer({ ...step, open: (await world.step()).open });
+  await offerDueTransactions({ ...step, open: (await world.step()).open });
   const told = { kind: 'not-taken', text: 'Attempt 1 not taken by https://a.test (busy): txpool is full' };
   t.match(await world.store.read.decisions(id, 10), [told]);
   t.equal((await world.store.read.decisions(id, 10)).length, 1);
@@ -190,7 +190,7 @@ t.test('who took a version is kept, and who did not is told once with the reason
 
   await due();
   outcome = { kind: 'accepted', by: 'https://b.test' };
-  await offer({ ...step, open: (await world.step()).open });
+  await offerDueTransactions({ ...step, open: (await world.step()).open });
   t.match(await world.store.read.attempts(id), [{ acceptedBy: 'https://b.test' }]);
   t.strictSame(world.metrics.of('transaction_broadcasts', 'outcome'), ['busy', 'busy', 'accepted']);
   t.strictSame(world.metrics.of('transaction_versions', 'purpose'), ['send']);
@@ -202,9 +202,9 @@ t.test('above one that nodes have no room for nothing is offered; it says why an
   const [first, second, third] = transactions.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(third).transaction.id);
   const offered = answers(world, ['busy', 'busy']);
-  await offer(step);
+  await offerDueTransactions(step);
   step.open.set(present(third).transaction.id, present(third));
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(offered, [0n, 1n]);
   const text = 'Attempt 1 not offered: no room for 0, which comes before it';
   const until = (await world.get(present(first).transaction)).nextActionAt;
@@ -212,7 +212,7 @@ t.test('above one that nodes have no room for nothing is offered; it says why an
   const told = (await world.store.read.decisions(present(third).transaction.id, 10)).map(({ text }) => text);
   t.equal(told.at(-1), text);
   for (const entry of [first, second, third]) step.memory.offers.missing(present(entry).transaction.id);
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(offered.slice(2), [0n, 1n, 2n], 'when there is room, all come in order');
 });
 
@@ -222,10 +222,10 @@ t.test(
     const world = await EngineWorld.open(t);
     const { step } = await signed(world, 4, PATIENT);
     const offered = answers(world, ['accepted', 'busy', 'accepted', 'busy']);
-    await offer(step);
-    await offer(step);
+    await offerDueTransactions(step);
+    await offerDueTransactions(step);
     t.strictSame(offered.slice(4), [1n]);
-    await offer(step);
+    await offerDueTransactions(step);
     t.equal(offered.length, 5, 'the last one waits for its time');
   },
 );
@@ -238,7 +238,7 @@ t.test('offer round', async (t) => {
     for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
     const step = await world.step();
     await signPending(step, pending);
-    const at = (place: number): OpenEntry => present(step.open.bySequence[place]);
+    const at = (place: number): OpenTransaction => present(step.open.bySequence[place]);
     const round = (...places: number[]) => {
       const { now, later, blocker } = offerRound(step, places.map(at));
       return { now: now.map(sequenceOf), later: later.map(sequenceOf), blocker: blocker && sequenceOf(blocker) };
@@ -247,11 +247,11 @@ t.test('offer round', async (t) => {
     return { step, at, round, busy };
   }
 
-  const sequenceOf = ({ transaction }: OpenEntry) => Number(transaction.sequence);
+  const sequenceOf = ({ transaction }: OpenTransaction) => Number(transaction.sequence);
   const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
   /** Marks the entry as accepted by a node. */
-  function take(step: LaneStep, entry: OpenEntry): void {
+  function take(step: LaneStep, entry: OpenTransaction): void {
     const attempts = entry.attempts.map((attempt) => ({ ...attempt, acceptedAt: 1 }));
     step.open.set(entry.transaction.id, { ...entry, attempts });
   }
@@ -298,7 +298,7 @@ async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilentl
   const made = stepAt(await world.step(timing), { elapsed: () => now, now: () => 5_000 });
   const step = { ...made, memory: Object.assign(made.memory, { pool }) };
   await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
-  await offer(stepAt(step, { now: () => Date.now() + 1 }));
+  await offerDueTransactions(stepAt(step, { now: () => Date.now() + 1 }));
   let asked = 0;
   const nextSequence = world.client.sequences.next.bind(world.client);
   world.client.sequences.next = async (address) => {
@@ -336,13 +336,13 @@ t.test('what the node has is left alone, and what it lacks is offered once', asy
   await after(1_000, { room: true });
   world.chain.dropsSilently = () => false;
   const before = world.chain.received.length;
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(
     world.chain.received.slice(before).map((raw) => Number((JSON.parse(raw) as { nonce: string }).nonce)),
     [2, 3, 4],
   );
   t.strictSame((await after(1_000, { room: true })).missing, [5]);
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame(await after(1_000, { room: true }), { asked: 1, missing: [] });
 });
 
@@ -351,7 +351,7 @@ t.test('what it had no room for is offered again when there is room, and not bef
   t.strictSame((await after(1_000)).missing, []);
   t.strictSame((await after(1_000, { room: true })).missing, [2, 3, 4]);
   world.chain.isFull = () => true;
-  await offer(step);
+  await offerDueTransactions(step);
   t.strictSame((await after(0)).missing, [], 'it was tried');
 });
 

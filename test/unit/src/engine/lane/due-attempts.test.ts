@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
-import type { OpenEntry } from '../../../../../src/engine/lane/ledger.ts';
+import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
 import { VOID } from '../../../../support/fake-chain-client.ts';
 
@@ -23,7 +23,7 @@ async function scene(
   const pending = await world.accept('pay', more);
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, [pending]);
-  if (offered) await offer(step);
+  if (offered) await offerDueTransactions(step);
   return { world, step, transaction: await world.get(pending) };
 }
 
@@ -36,14 +36,14 @@ const effects = (world: EngineWorld) =>
 
 t.test('an attempt that is on offer and not late is left alone', async (t) => {
   const { world, step, transaction } = await scene(t);
-  t.equal(await signDue(step), 0);
+  t.equal(await signDueAttempts(step), 0);
   t.strictSame(await world.get(transaction), transaction);
 });
 
 t.test('a network that is silent for too long is offered a dearer version with the same sequence', async (t) => {
   const { world, step, transaction } = await scene(t);
   world.client.patience = 0;
-  t.equal(await signDue(step), 1);
+  t.equal(await signDueAttempts(step), 1);
   const [first, second, ...others] = await world.store.read.attempts(transaction.id);
   t.strictSame(others, []);
   t.equal(second?.purpose, 'bump');
@@ -53,7 +53,7 @@ t.test('a network that is silent for too long is offered a dearer version with t
   t.match(now, { status: 'submitted', hash: second?.hash });
   t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'bumped' }]);
   t.equal(world.chain.received.length, 1, 'nothing leaves before it is written');
-  await offer(step);
+  await offerDueTransactions(step);
   t.equal(world.chain.received.length, 2);
   t.ok(world.reached.includes('further-signed') && world.reached.includes('further-written'));
 });
@@ -63,31 +63,35 @@ t.test(
   async (t) => {
     const { world, step } = await scene(t);
     world.client.patience = 60_000;
-    t.equal(await signDue(step), 0);
-    t.equal(await signDue(stepAt(step, { now: () => Date.now() + 3_600_000 })), 0, 'no time has passed');
+    t.equal(await signDueAttempts(step), 0);
+    t.equal(await signDueAttempts(stepAt(step, { now: () => Date.now() + 3_600_000 })), 0, 'no time has passed');
     const back = stepAt(step, { now: () => Date.now() - 3_600_000 });
-    t.equal(await signDue(back), 0);
-    t.equal(await signDue(stepAt(back, { elapsed: () => performance.now() + 60_000 })), 1);
+    t.equal(await signDueAttempts(back), 0);
+    t.equal(await signDueAttempts(stepAt(back, { elapsed: () => performance.now() + 60_000 })), 1);
   },
 );
 
 t.test('a version that nobody was offered yet is not outbid', async (t) => {
   const { world, step } = await scene(t, { offered: false });
   world.client.patience = 0;
-  t.equal(await signDue(step), 0);
+  t.equal(await signDueAttempts(step), 0);
 });
 
 t.test('a cap that forbids a dearer version parks it, says so once, and the old bytes stay', async (t) => {
   const { world, step, transaction } = await scene(t);
   Object.assign(world.client, { patience: 0, cap: 1n });
-  t.equal(await signDue(step), 1);
-  t.equal(await signDue(step), 0, 'it is not tried again at once');
+  t.equal(await signDueAttempts(step), 1);
+  t.equal(await signDueAttempts(step), 0, 'it is not tried again at once');
   t.match(await world.get(transaction), { status: 'submitted', statusReason: 'the price is above the cap' });
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'parked' }]);
 
   world.client.cap = null;
-  t.equal(await signDue(stepAt(step, { elapsed: () => performance.now() + step.timing.furtherMs })), 1, 'resumed');
+  t.equal(
+    await signDueAttempts(stepAt(step, { elapsed: () => performance.now() + step.timing.furtherMs })),
+    1,
+    'resumed',
+  );
 });
 
 t.test(
@@ -96,7 +100,7 @@ t.test(
     const { world, step, transaction } = await scene(t);
     const ask = async (elapsed: number) => {
       step.memory.offers.wantsAnother(transaction.id, 'underpriced');
-      await signDue(stepAt(step, { elapsed: () => elapsed }));
+      await signDueAttempts(stepAt(step, { elapsed: () => elapsed }));
       return (await world.store.read.attempts(transaction.id)).length;
     };
     const began = performance.now();
@@ -110,9 +114,9 @@ t.test(
 t.test('a noop that every node refuses is made anew', async (t) => {
   const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
   const late = afterMs(step, 60_001);
-  await signDue(late);
+  await signDueAttempts(late);
   for (let refusal = 0; refusal < 3; refusal += 1) step.memory.offers.refused(transaction.id, 0);
-  t.equal(await signDue(late), 1);
+  t.equal(await signDueAttempts(late), 1);
   const attempts = await world.store.read.attempts(transaction.id);
   t.strictSame(
     attempts.map(({ purpose }) => purpose),
@@ -126,13 +130,13 @@ t.test('what waits for a lower sequence is not made dearer: its turn is what it 
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
   world.chain.unacceptable.add('head');
-  await offer(step);
+  await offerDueTransactions(step);
   world.client.patience = 0;
-  t.equal(await signDue(step), 0);
+  t.equal(await signDueAttempts(step), 0);
   world.chain.unacceptable.clear();
   const later = stepAt(step, { now: () => Date.now() + 60_000 });
-  await offer(later);
-  t.equal(await signDue(later), 2);
+  await offerDueTransactions(later);
+  t.equal(await signDueAttempts(later), 2);
 });
 
 t.test('what waits above a sequence that nobody holds is not made dearer either', async (t) => {
@@ -140,12 +144,12 @@ t.test('what waits above a sequence that nobody holds is not made dearer either'
   const pending = [await world.accept('below'), await world.accept('gone'), await world.accept('above')];
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
-  await offer(step);
+  await offerDueTransactions(step);
   const [below, gone, above] = pending.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(gone).transaction.id);
   world.client.patience = 0;
-  t.equal(await signDue(step), 1);
-  const versionsOf = async ({ transaction: { id } }: OpenEntry) => (await world.store.read.attempts(id)).length;
+  t.equal(await signDueAttempts(step), 1);
+  const versionsOf = async ({ transaction: { id } }: OpenTransaction) => (await world.store.read.attempts(id)).length;
   t.strictSame([await versionsOf(present(below)), await versionsOf(present(above))], [2, 1]);
 });
 
@@ -155,10 +159,10 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ furtherMs: 60_000, batch: 2, reofferMs: 3_600_000 });
   await signPending(step, pending);
-  await offer(step);
+  await offerDueTransactions(step);
   for (const { id } of pending) step.memory.offers.wantsAnother(id, 'underpriced');
   const last = present(step.open.entries.get(present(pending.at(-1)).id));
-  await applyToOpen(step, [withdraw(step, last.transaction, 'canceled', 'canceled', 'no longer wanted')]);
+  await applyToOpen(step, [withdrawTransaction(step, last.transaction, 'canceled', 'canceled', 'no longer wanted')]);
   const signed = async () => {
     const attempts = await Promise.all(pending.map(({ id }) => world.store.read.attempts(id)));
     return attempts.map((versions) =>
@@ -168,14 +172,14 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
         .join(),
     );
   };
-  t.equal(await signDue(step), 2);
+  t.equal(await signDueAttempts(step), 2);
   t.strictSame(await signed(), ['bump', '', '', '', 'noop']);
-  await offer(step);
-  t.equal(await signDue(step), 2);
+  await offerDueTransactions(step);
+  t.equal(await signDueAttempts(step), 2);
   t.strictSame(await signed(), ['bump', 'bump', 'bump', '', 'noop']);
-  await offer(step);
-  t.equal(await signDue(step), 1);
-  t.equal(await signDue(step), 0);
+  await offerDueTransactions(step);
+  t.equal(await signDueAttempts(step), 1);
+  t.equal(await signDueAttempts(step), 0);
 });
 
 for (const [offered, what] of [
@@ -185,12 +189,12 @@ for (const [offered, what] of [
   t.test(`what expires while it is ${what} gives its sequence to a noop`, async (t) => {
     const { world, step, transaction } = await scene(t, { offered, validUntil: Date.now() + 60_000 });
     const late = afterMs(step, 60_001);
-    t.equal(await signDue(late), 1);
+    t.equal(await signDueAttempts(late), 1);
     t.match(await world.get(transaction), {
       noopEnd: 'expired',
       statusReason: 'valid_until passed before it was in a block',
     });
-    await offer(late);
+    await offerDueTransactions(late);
     t.strictSame(effects(world), offered ? ['pay', VOID] : [VOID], 'its own bytes are not offered any more');
   });
 }
@@ -204,13 +208,13 @@ for (const [what, replacement] of [
     const known = { ...world.client.replacement, patienceMs: () => 0 };
     Object.assign(world.client, { replacement: replacement && { ...known, ...replacement } });
     step.memory.offers.wantsAnother(transaction.id, 'underpriced');
-    t.equal(await signDue(step), 0);
+    t.equal(await signDueAttempts(step), 0);
     t.equal((await world.get(transaction)).noopEnd, null);
 
     const late = afterMs(step, 60_001);
-    t.equal(await signDue(late), 0);
+    t.equal(await signDueAttempts(late), 0);
     t.match(await world.get(transaction), { status: 'submitted', noopEnd: 'expired' });
-    t.match(await offer(late), { offered: 0 });
+    t.match(await offerDueTransactions(late), { offered: 0 });
     t.strictSame(effects(world), ['pay']);
     t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   });
@@ -222,22 +226,22 @@ t.test('a payment that every node refuses again and again fails, and a noop take
   for (let round = 0; round < 3; round += 1) {
     const entry = present(step.open.entries.get(transaction.id));
     step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
-    t.equal(await signDue(step), 0);
-    await offer(step);
+    t.equal(await signDueAttempts(step), 0);
+    await offerDueTransactions(step);
   }
   const later = stepAt(step, { elapsed: () => performance.now() + step.timing.refusalMs });
-  t.equal(await signDue(later), 1);
+  t.equal(await signDueAttempts(later), 1);
   t.match(await world.get(transaction), { noopEnd: 'failed', statusReason: /^No node takes it: transaction type/ });
 });
 
 t.test('a noop is outbid by a noop', async (t) => {
   const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
   const late = afterMs(step, 60_001);
-  await signDue(late);
-  await offer(late);
+  await signDueAttempts(late);
+  await offerDueTransactions(late);
   world.client.patience = 0;
   world.client.cap = 1n;
-  t.equal(await signDue(afterMs(step, 120_000)), 1);
+  t.equal(await signDueAttempts(afterMs(step, 120_000)), 1);
   const attempts = await world.store.read.attempts(transaction.id);
   t.strictSame(
     attempts.map(({ purpose }) => purpose),
@@ -252,7 +256,7 @@ t.test('a payment whose dearer version is refused fails with that reason', async
     purpose === 'bump'
       ? { kind: 'refused', reason: 'beyond the block' }
       : { kind: 'ready', request: { effect: VOID, cost: '0' }, fields: { price: '9' }, cost: 0n };
-  t.equal(await signDue(step), 1);
+  t.equal(await signDueAttempts(step), 1);
   t.match(await world.get(transaction), { noopEnd: 'failed', statusReason: 'beyond the block' });
-  t.equal(await signDue(step), 1);
+  t.equal(await signDueAttempts(step), 1);
 });

@@ -2,8 +2,8 @@ import t from 'tap';
 import type { IntentAction } from '../../../../../src/domain/transaction/intent.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { carryOut } from '../../../../../src/engine/lane/intents.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import { EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
@@ -16,14 +16,14 @@ async function ask(world: EngineWorld, { id }: Transaction, action: IntentAction
 
 /** Carries out the waiting intents in one step that knows everything signed so far. */
 async function settle(world: EngineWorld, timing = {}): Promise<number> {
-  return carryOut(await world.step(timing), await world.store.read.intents(LANE, 10));
+  return carryOutIntents(await world.step(timing), await world.store.read.intents(LANE, 10));
 }
 
 async function submitted(world: EngineWorld): Promise<Transaction> {
   const pending = await world.accept('pay');
   const step = await world.step();
   await signPending(step, [pending]);
-  await offer(step);
+  await offerDueTransactions(step);
   return world.get(pending);
 }
 
@@ -163,9 +163,9 @@ t.test('one that cannot be carried out now waits, for a while', async (t) => {
   t.equal(await world.store.read.intentOutcome(position), 'waiting');
   const step = await world.step({ furtherMs: 60_000 });
   const intents = await world.store.read.intents(LANE, 10);
-  await carryOut(step, intents);
+  await carryOutIntents(step, intents);
   world.client.cap = null;
-  t.equal(await carryOut(step, intents), 0, 'not asked again at once');
+  t.equal(await carryOutIntents(step, intents), 0, 'not asked again at once');
   world.client.cap = 1n;
   t.equal(await settle(world, { intentMs: -1 }), 1);
   t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
@@ -179,9 +179,9 @@ t.test('a clock that is set back makes no intent wait for longer than its while'
   const intents = await world.store.read.intents(LANE, 10);
   const after = (ms: number) =>
     stepAt(step, { now: () => Date.now() - 3_600_000, elapsed: () => performance.now() + ms });
-  t.equal(await carryOut(after(0), intents), 0);
-  t.equal(await carryOut(after(9_000), intents), 0, 'its while is not over');
-  t.equal(await carryOut(after(20_000), intents), 1);
+  t.equal(await carryOutIntents(after(0), intents), 0);
+  t.equal(await carryOutIntents(after(9_000), intents), 0, 'its while is not over');
+  t.equal(await carryOutIntents(after(20_000), intents), 1);
   t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
   t.equal(step.memory.ages.size, 0);
 });
@@ -202,7 +202,7 @@ t.test('a batch of replacements at most, and whoever cancels does not wait for t
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ batch: 2 });
   await signPending(step, pending);
-  await offer(step);
+  await offerDueTransactions(step);
   const replace = (index: number): IntentAction => ({
     kind: 'replace',
     request: { effect: `else ${index}` },
@@ -213,12 +213,12 @@ t.test('a batch of replacements at most, and whoever cancels does not wait for t
     positions.push(await ask(world, one, index < 3 ? replace(index) : CANCEL));
   const apply = t.capture(step.ledger, 'apply', step.ledger.apply.bind(step.ledger));
 
-  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 4);
+  t.equal(await carryOutIntents(step, await world.store.read.intents(LANE, 10)), 4);
   t.equal(apply().length, 1, 'what needs no signature is one commit');
   const outcomes = await Promise.all(positions.map((position) => world.store.read.intentOutcome(position)));
   const done = { refusal: null };
   t.strictSame(outcomes, [done, done, 'waiting', done, done]);
-  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 1);
+  t.equal(await carryOutIntents(step, await world.store.read.intents(LANE, 10)), 1);
   t.match(await world.get(present(pending[2])), { request: { effect: 'else 2' } });
 });
 
@@ -227,7 +227,7 @@ t.test('an intent of a transaction that is gone is refused', async (t) => {
   const position = await ask(world, await world.accept('pay'), CANCEL);
   const known = await world.step();
   const step = { ...known, read: { ...known.read, transactionOfLane: async () => undefined } };
-  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 1);
+  t.equal(await carryOutIntents(step, await world.store.read.intents(LANE, 10)), 1);
   t.match(await world.store.read.intentOutcome(position), { refusal: /gone/ });
 });
 

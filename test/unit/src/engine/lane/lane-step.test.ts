@@ -1,10 +1,15 @@
 import t from 'tap';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { carryOut } from '../../../../../src/engine/lane/intents.ts';
-import { applyToOpen, CHECKPOINTS, hasExpired, unmined } from '../../../../../src/engine/lane/lane-step.ts';
-import { observe } from '../../../../../src/engine/lane/observe.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
+import {
+  applyToOpen,
+  CRASH_POINTS,
+  hasExpired,
+  unminedTransactions,
+} from '../../../../../src/engine/lane/lane-step.ts';
+import { applyObservations } from '../../../../../src/engine/lane/observe.ts';
 import { EngineWorld, LANE, pendingTransaction, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
@@ -19,7 +24,7 @@ t.test('what is not in a block comes lowest sequence first, also beyond the digi
   const entries = [entry('sent', 2n ** 63n + 1n), entry('mined', 1n), entry('submitted', 2n ** 63n)];
   for (const one of entries) step.open.set(one.transaction.id, one);
   t.strictSame(
-    unmined(step).map(({ transaction }) => transaction.sequence),
+    unminedTransactions(step).map(({ transaction }) => transaction.sequence),
     [2n ** 63n, 2n ** 63n + 1n],
   );
   t.equal(step.open.bySequence[0]?.transaction.sequence, 1n);
@@ -71,16 +76,16 @@ t.test('what a node took and what died is current, and what counts is the first 
 });
 
 t.test('a life without trouble passes its steps in their order, and each step has one name', async (t) => {
-  t.equal(new Set(CHECKPOINTS).size, CHECKPOINTS.length);
+  t.equal(new Set(CRASH_POINTS).size, CRASH_POINTS.length);
   const world = await EngineWorld.open(t);
   const step = await world.step();
   await signPending(step, [await world.accept('pay')]);
-  await offer(step);
+  await offerDueTransactions(step);
   world.chain.mine();
-  await observe(step, [...step.open.entries.values()]);
+  await applyObservations(step, [...step.open.entries.values()]);
   const expected = ['priced', 'reserved', 'signed', 'written', 'offered', 'noted', 'observed', 'settled'];
   t.strictSame(world.reached, expected);
-  const places = expected.map((name) => (CHECKPOINTS as readonly string[]).indexOf(name));
+  const places = expected.map((name) => (CRASH_POINTS as readonly string[]).indexOf(name));
   t.strictSame(
     places,
     places.toSorted((a, b) => a - b),
@@ -163,6 +168,6 @@ t.test('the age of a transaction is forgotten when it ends, in whichever way', a
   await world.store.write((writer) =>
     writer.insertIntent({ transactionId: canceled.id, lane: LANE, action: { kind: 'cancel' } }),
   );
-  await carryOut(step, await world.store.read.intents(LANE, 10));
+  await carryOutIntents(step, await world.store.read.intents(LANE, 10));
   t.equal(step.memory.ages.size, 1);
 });

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { isFinal } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
 import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
-import type { Store, Writer } from '../../../../../src/store/store.ts';
+import type { Store, StoreWriter } from '../../../../../src/store/store.ts';
 import { EngineWorld, LANE, pendingTransaction, relayerNamed } from '../../../../support/engine-world.ts';
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
@@ -18,7 +18,7 @@ function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
     request: {},
     fields: {},
   } as const;
-  return { ...about, raw: 'bytes', hash, createdAt: 1, ...NEW_ATTEMPT };
+  return { ...about, raw: 'bytes', hash, createdAt: 1, ...UNACCEPTED_ATTEMPT };
 }
 
 t.test('changes are committed, then told and counted', async (t) => {
@@ -162,7 +162,7 @@ t.test('fields that a look finds once more are not written again', async (t) => 
   const store: Pick<Store, 'write'> = {
     write: (body) =>
       world.store.write((writer) => {
-        const watched: Writer = Object.create(writer);
+        const watched: StoreWriter = Object.create(writer);
         watched.updateTransaction = (...change) => (written.push(change[2]), writer.updateTransaction(...change));
         return body(watched);
       }),

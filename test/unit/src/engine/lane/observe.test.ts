@@ -1,13 +1,13 @@
 import t from 'tap';
-import type { Observation } from '../../../../../src/chains/chain-client.ts';
+import type { TransactionObservation } from '../../../../../src/chains/chain-client.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
-import { signDue, withdraw } from '../../../../../src/engine/lane/due-attempts.ts';
-import { carryOut } from '../../../../../src/engine/lane/intents.ts';
-import { applyToOpen, type LaneStep, unmined } from '../../../../../src/engine/lane/lane-step.ts';
-import { observe } from '../../../../../src/engine/lane/observe.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
+import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
+import { applyToOpen, type LaneStep, unminedTransactions } from '../../../../../src/engine/lane/lane-step.ts';
+import { applyObservations } from '../../../../../src/engine/lane/observe.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
@@ -19,12 +19,12 @@ async function submitted(
   const pending = await world.accept('pay', more);
   const step = await world.step(timing);
   await signPending(step, [pending]);
-  await offer(step);
+  await offerDueTransactions(step);
   const transaction = await world.get(pending);
   return { step, transaction, hash: transaction.hash ?? '' };
 }
 
-function sees(world: EngineWorld, observation: Observation): void {
+function sees(world: EngineWorld, observation: TransactionObservation): void {
   world.client.observe = async (entries) => entries.map(() => observation);
 }
 
@@ -34,10 +34,13 @@ async function lookAtAll(step: LaneStep): Promise<void> {
     transaction: { ...transaction, nextActionAt: 0 },
     attempts,
   }));
-  await observe(step, due);
+  await applyObservations(step, due);
 }
 
-const included = (hash: string, more: Partial<Extract<Observation, { kind: 'included' }>> = {}): Observation => ({
+const included = (
+  hash: string,
+  more: Partial<Extract<TransactionObservation, { kind: 'included' }>> = {},
+): TransactionObservation => ({
   kind: 'included',
   hash,
   succeeded: true,
@@ -91,7 +94,7 @@ t.test('a block that a reorganisation took sends the transaction back, to be off
   t.match(back, { status: 'submitted', hash });
   t.ok((back.nextActionAt ?? Number.POSITIVE_INFINITY) <= Date.now());
   const received = world.chain.received.length;
-  await offer(step);
+  await offerDueTransactions(step);
   t.equal(world.chain.received.length, received + 1);
 });
 
@@ -143,7 +146,8 @@ for (const { onDeath, anchor, becomes, sequence, settled, ...more } of DEATHS) {
   t.test(`one that ${wanted}, dies with its anchor ${anchor} and says ${onDeath}, is ${becomes}`, async (t) => {
     const world = await EngineWorld.open(t);
     const { step, transaction } = await submitted(world, { onDeath });
-    if (noopEnd !== null) await applyToOpen(step, [withdraw(step, transaction, noopEnd, 'canceled', 'not wanted')]);
+    if (noopEnd !== null)
+      await applyToOpen(step, [withdrawTransaction(step, transaction, noopEnd, 'canceled', 'not wanted')]);
     const reason = 'Nonce 0 consumed externally';
     sees(world, { kind: 'dead', anchor, reason });
     await lookAtAll(step);
@@ -194,7 +198,7 @@ t.test('an attempt that died is no longer looked for, and with the last one its 
   const world = await EngineWorld.open(t);
   const { step, transaction } = await submitted(world, { onDeath: 'renew' });
   world.client.patience = 0;
-  await signDue(step);
+  await signDueAttempts(step);
   const deaths = async () => (await world.store.read.attempts(transaction.id)).map(({ deadAt }) => deadAt !== null);
   sees(world, { kind: 'open', dead: [1] });
   await lookAtAll(step);
@@ -234,7 +238,7 @@ t.test('a pause that a failed offer has set is kept', async (t) => {
   const { step, transaction } = await submitted(world);
   sees(world, { kind: 'open' });
   const later = Date.now() + 60_000;
-  await observe(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
+  await applyObservations(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
   t.equal((await world.get(transaction)).nextActionAt, transaction.nextActionAt, 'nothing is written');
 });
 
@@ -247,7 +251,7 @@ t.test('one question serves all transactions of a client; one of an unknown rela
     return entries.map(() => ({ kind: 'open' }));
   };
   const lost = pendingTransaction('lost', { relayerId: 'gone', status: 'submitted', nextActionAt: 0 });
-  await observe(step, [
+  await applyObservations(step, [
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: lost, attempts: [] },
@@ -306,7 +310,7 @@ t.test(
     await lookAtAll(at(1_000));
     await lookAtAll(at(1_000 + step.timing.unprovedMs - 1));
     t.equal((await world.get(transaction)).statusReason, null, 'a node may only be behind');
-    t.equal(unmined(at(1_000 + step.timing.unprovedMs - 1)).length, 1);
+    t.equal(unminedTransactions(at(1_000 + step.timing.unprovedMs - 1)).length, 1);
     const aside = at(1_000 + step.timing.unprovedMs);
     await lookAtAll(aside);
     await lookAtAll(aside);
@@ -315,17 +319,17 @@ t.test(
       statusReason: reason,
       nextActionAt: now + step.timing.unresolvedLookMs,
     });
-    t.equal(unmined(aside).length, 0, 'no offer and no version of it is made');
+    t.equal(unminedTransactions(aside).length, 0, 'no offer and no version of it is made');
     t.match(await world.store.read.decisions(transaction.id, 9), [{ kind: 'parked', text: reason }]);
     t.match(step.memory.offers.parked(), [{ cause: 'sequence' }]);
 
     sees(world, { kind: 'open' });
     await lookAtAll(aside);
-    t.equal(unmined(aside).length, 1, 'free again, it goes on');
+    t.equal(unminedTransactions(aside).length, 1, 'free again, it goes on');
     t.same(step.memory.offers.parked(), []);
     sees(world, { kind: 'open', reason });
     await lookAtAll(aside);
-    t.equal(unmined(aside).length, 1, 'from now on it is counted anew');
+    t.equal(unminedTransactions(aside).length, 1, 'from now on it is counted anew');
     sees(world, included(hash, { final: true }));
     await lookAtAll(aside);
     t.match(await world.get(transaction), { status: 'confirmed', statusReason: null });
@@ -343,7 +347,9 @@ t.test(
     await lookAtAll(step);
     t.equal((await world.get(transaction)).status, 'submitted');
 
-    await applyToOpen(step, [withdraw(step, await world.get(transaction), 'canceled', 'canceled', 'no longer wanted')]);
+    await applyToOpen(step, [
+      withdrawTransaction(step, await world.get(transaction), 'canceled', 'canceled', 'no longer wanted'),
+    ]);
     for (const elapsed of [0, step.timing.unprovedMs]) await lookAtAll(stepAt(step, { elapsed: () => elapsed }));
     t.match(await world.get(transaction), { status: 'submitted', statusReason: 'no longer wanted' });
   },
@@ -355,17 +361,17 @@ t.test('nobody waits for one that is set aside, and it is not replaced', async (
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
   world.chain.unacceptable.add('lost');
-  await offer(step);
+  await offerDueTransactions(step);
   world.client.patience = 0;
-  t.equal(await signDue(step), 0, 'its turn comes first');
+  t.equal(await signDueAttempts(step), 0, 'its turn comes first');
   step.memory.offers.unproved(pending[0]?.id ?? '', step.clock.elapsed());
   const aside = stepAt(step, { elapsed: () => step.clock.elapsed() + step.timing.unprovedMs });
-  t.equal(await signDue(aside), 1);
+  t.equal(await signDueAttempts(aside), 1);
   t.equal(committedCost(aside), 1n);
 
   const action = { kind: 'replace', request: { effect: 'else' }, validUntil: null } as const;
   const about = { transactionId: pending[0]?.id ?? '', lane: step.key, action };
   const position = await world.store.write((writer) => writer.insertIntent(about));
-  t.equal(await carryOut(aside, await world.store.read.intents(step.key, 9)), 1);
+  t.equal(await carryOutIntents(aside, await world.store.read.intents(step.key, 9)), 1);
   t.match(await world.store.read.intentOutcome(position), { refusal: /^Cannot replace: / });
 });

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Reach, type ReachDeps } from '../../../../../src/engine/relayers/reach.ts';
+import { ChainReach, type ReachDeps } from '../../../../../src/engine/relayers/reach.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { FakeInstances } from '../../../../support/fake-instances.ts';
 
@@ -8,7 +8,7 @@ const SEEN = { network: 'fake', cause: 'connection refused' };
 function reachOf(t: Test, parts: Partial<ReachDeps> = {}) {
   const doubts: string[] = [];
   const lines: string[] = [];
-  const reach = new Reach({
+  const reach = new ChainReach({
     instances: null,
     onDoubt: (id) => doubts.push(id),
     doubtMs: 60_000,

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { NO_CONTACTS } from '../../../../../src/chains/connections.ts';
+import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/connections.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import { disabledReasonOf, RelayerChecks } from '../../../../../src/engine/relayers/relayer-checks.ts';
 import { EngineWorld, fastTiming, relayerNamed } from '../../../../support/engine-world.ts';
 
-const alone = { contacts: NO_CONTACTS, timing: fastTiming, elapsed: () => performance.now() };
+const alone = { contacts: NO_ENDPOINT_CONTACTS, timing: fastTiming, elapsed: () => performance.now() };
 
 async function stage(t: Test) {
   const world = await EngineWorld.open(t);
@@ -32,7 +32,7 @@ t.test('endpoints that hang are not waited for to the end, unless they answer so
     timing: { checkMs: 5 },
     elapsed: () => performance.now(),
   };
-  t.match(await new RelayerChecks({ ...deps, contacts: NO_CONTACTS }).all(relayer), { isSilence: true });
+  t.match(await new RelayerChecks({ ...deps, contacts: NO_ENDPOINT_CONTACTS }).all(relayer), { isSilence: true });
   const checks = new RelayerChecks({
     ...deps,
     contacts: {

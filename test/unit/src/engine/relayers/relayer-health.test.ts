@@ -3,8 +3,8 @@ import type { RelayerEndpoints } from '../../../../../src/chains/connections.ts'
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { BalanceWatch, LOW_BALANCE_FACTOR } from '../../../../../src/engine/relayers/balance-watch.ts';
 import {
-  ContactWatch,
-  type ContactWatchDeps,
+  EndpointContactWatch,
+  type EndpointContactWatchDeps,
   RelayerHealth,
   type RelayerHealthDeps,
 } from '../../../../../src/engine/relayers/relayer-health.ts';
@@ -487,13 +487,13 @@ t.test(
 );
 
 t.test('contact watch', async (t) => {
-  async function stage(t: Test, parts: Partial<ContactWatchDeps> = {}) {
+  async function stage(t: Test, parts: Partial<EndpointContactWatchDeps> = {}) {
     const world = await EngineWorld.open(t);
     await world.store.write((writer) => writer.putRelayer(relayerNamed('r2', { network: 'other' })));
     const contact = { isLost: false, servedAt: 0 };
     const listeners = new Set<(concerns: (relayer: RelayerEndpoints) => boolean) => void>();
     const told: string[] = [];
-    const watch = new ContactWatch({
+    const watch = new EndpointContactWatch({
       store: world.store,
       contacts: {
         contactOf: () => contact,

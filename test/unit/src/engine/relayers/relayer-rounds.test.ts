@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { NO_CONTACTS } from '../../../../../src/chains/connections.ts';
+import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/connections.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { RelayerRounds, type RelayerRoundsDeps } from '../../../../../src/engine/relayers/relayer-rounds.ts';
 import type { Leases } from '../../../../../src/store/lease.ts';
@@ -25,7 +25,7 @@ async function stage(t: Test, relayers: readonly Relayer[], parts: Partial<Relay
       },
     },
     ensureWatched: (id) => takenUp.push(id),
-    contacts: NO_CONTACTS,
+    contacts: NO_ENDPOINT_CONTACTS,
     metrics: world.metrics,
     timing: { ...fastTiming, healthMs: 20 },
     log: world.log,

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
 import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../src/engine/lane/broadcast.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
 import { fillGaps, handleStranded } from '../../../../../src/engine/sequencing/gaps.ts';
 import { ADDRESS, EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
@@ -18,9 +18,9 @@ async function withGap(t: {
   const step = await world.step();
   await signPending(step, [pending]);
   await signPending(step, [pending]);
-  await offer(step);
+  await offerDueTransactions(step);
   world.chain.forgetPool();
-  await offer(step);
+  await offerDueTransactions(step);
   return { world, ours: await world.get(pending) };
 }
 
@@ -40,8 +40,10 @@ t.test('a gap is filled once the chain has asked for it long enough', async (t) 
   t.equal((await world.store.read.transactionBySequence('r1', 0n))?.id, filler?.transaction.id);
   t.match(await world.store.read.decisions(filler?.transaction.id ?? '', 10), [{ kind: 'gap-filled' }]);
 
-  await offer(later);
-  await offer(stepAt(later, { now: () => Date.now() + 60_000, elapsed: () => performance.now() + 60_000 }));
+  await offerDueTransactions(later);
+  await offerDueTransactions(
+    stepAt(later, { now: () => Date.now() + 60_000, elapsed: () => performance.now() + 60_000 }),
+  );
   world.chain.mine();
   t.strictSame(
     world.chain.executed.map(({ transaction }) => transaction.nonce),

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
-import { grantsOf, hostGrantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
+import { hostGrantsOf, readPluginGrants } from '../../../../../src/plugin-host/capabilities/grants.ts';
 
 const entry = (permissions?: object): PluginEntry =>
   pluginEntrySchema.parse({ id: 'payouts', path: 'payouts.ts', ...(permissions && { permissions }) });
 
 t.test('without permissions every relayer and kv are granted, and no environment', async (t) => {
-  const grants = grantsOf(entry());
+  const grants = readPluginGrants(entry());
   t.equal(grants.refusal({ relayer: 'any', right: 'send' }), undefined);
   t.equal(grants.refusal({ kv: true }), undefined);
   t.same(
@@ -17,7 +17,7 @@ t.test('without permissions every relayer and kv are granted, and no environment
 });
 
 t.test('with permissions each absent key is denied, and the refusal names the line to add', async (t) => {
-  const grants = grantsOf(entry({}));
+  const grants = readPluginGrants(entry({}));
   t.equal(
     grants.refusal({ relayer: 'sepolia-1', right: 'send' }),
     'Plugin payouts has no grant to send through relayer sepolia-1: ' +
@@ -30,23 +30,23 @@ t.test('with permissions each absent key is denied, and the refusal names the li
 });
 
 t.test('a relayer with other rights keeps them in the line to add', async (t) => {
-  const grants = grantsOf(entry({ relayers: { main: ['read', 'rpc'] } }));
+  const grants = readPluginGrants(entry({ relayers: { main: ['read', 'rpc'] } }));
   t.equal(grants.refusal({ relayer: 'main', right: 'read' }), undefined);
   t.match(grants.refusal({ relayer: 'main', right: 'sign' }), 'add "main": ["read", "rpc", "sign"]');
   const acting = { relayer: 'main', right: 'rpc', also: ['send', 'sign'], acts: true } as const;
   t.match(grants.refusal(acting), /no grant to send through .* add "main": \["read", "rpc", "send", "sign"\]/);
-  t.equal(grantsOf(entry({ relayers: { main: ['rpc', 'send', 'sign'] } })).refusal(acting), undefined);
+  t.equal(readPluginGrants(entry({ relayers: { main: ['rpc', 'send', 'sign'] } })).refusal(acting), undefined);
 });
 
 t.test('names of object properties are no relayers', async (t) => {
-  const grants = grantsOf(entry({ relayers: {} }));
+  const grants = readPluginGrants(entry({ relayers: {} }));
   for (const relayer of ['constructor', '__proto__', 'toString']) {
     t.match(grants.refusal({ relayer, right: 'read' }), 'has no grant to read relayer');
   }
 });
 
 t.test('the environment holds the granted entries that exist', async (t) => {
-  const grants = grantsOf(entry({ env: ['NETWORK', 'MISSING'] }));
+  const grants = readPluginGrants(entry({ env: ['NETWORK', 'MISSING'] }));
   const environment = (name: string) => ({ NETWORK: 'testnet', API_KEY: 'secret' })[name];
   t.same(grants.env(environment), { NETWORK: 'testnet' });
 });
@@ -62,7 +62,7 @@ t.test('a permission with caveats grants its methods, and says under which limit
     plain: { methods: ['send', 'sign'] },
     list: ['send'],
   };
-  const grants = grantsOf(entry({ relayers }));
+  const grants = readPluginGrants(entry({ relayers }));
   t.equal(grants.refusal({ relayer: 'main', right: 'send' }), undefined);
   t.match(
     grants.refusal({ relayer: 'main', right: 'read' }),
@@ -79,11 +79,11 @@ t.test('a permission with caveats grants its methods, and says under which limit
     },
   });
   for (const relayer of ['plain', 'list', 'other', 'constructor']) t.equal(grants.spender(relayer), undefined, relayer);
-  t.equal(grantsOf(entry()).spender('main'), undefined);
+  t.equal(readPluginGrants(entry()).spender('main'), undefined);
 });
 
 t.test('beside caveats nothing is signed that leaves, and no node is asked to act', async (t) => {
-  const grants = grantsOf(
+  const grants = readPluginGrants(
     entry({ relayers: { main: { methods: ['send', 'rpc'], value_per_call: 1 }, free: ['rpc', 'sign'] } }),
   );
   t.equal(

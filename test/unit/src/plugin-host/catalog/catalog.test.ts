@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { ended } from '../../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../../sandbox/host/surroundings.ts';
 import { DEFAULT_LIMITS } from '../../../../../sandbox/protocol.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import {
-  BuildPlaces,
-  BundleRoom,
-  Catalog,
-  type CatalogDeps,
+  BuildConcurrency,
+  BundleSizeLimit,
+  PluginCatalog,
+  type PluginCatalogDeps,
   pluginsRoot,
 } from '../../../../../src/plugin-host/catalog/catalog.ts';
 import { eventually, PluginFolder } from '../../../../support/plugin-host.ts';
@@ -32,7 +32,7 @@ class ReadingCompiler implements Compiler {
     const code = await readFile(file, 'utf8');
     if (code.includes('slow')) await this.slow.promise;
     if (code.includes('impossible')) throw new Error('the disk is gone');
-    if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
+    if (code.includes('broken')) return endCodeFailure('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
     const used = [...code.matchAll(/uses (\S+)/g)].map(([, name]) => join(file, '..', name ?? ''));
     // Like bundler output, this has a handler. A source with the words `cut off` has lost it.
     return {
@@ -58,7 +58,7 @@ function setUp(
   t: Test,
   files: Record<string, string>,
   entries: PluginEntry[] = [],
-  limits: Pick<CatalogDeps, 'placeMs' | 'mostBytes'> = {},
+  limits: Pick<PluginCatalogDeps, 'placeMs' | 'mostBytes'> = {},
 ) {
   const folder = new PluginFolder(files);
   const compiler = new ReadingCompiler();
@@ -68,7 +68,7 @@ function setUp(
   const begun: string[] = [];
   const gone: string[] = [];
   const made = new Map<string, StoredPlugin>();
-  const catalog = new Catalog({
+  const catalog = new PluginCatalog({
     entries,
     root: folder.path,
     compiler,
@@ -93,7 +93,7 @@ function setUp(
   return { folder, compiler, lines, catalog, processes, begun, gone, made };
 }
 
-const states = (catalog: Catalog) =>
+const states = (catalog: PluginCatalog) =>
   catalog
     .list()
     .map(({ entry, serving, failure }) => `${entry.id} ${serving ? 'serves' : '-'} ${failure?.code ?? '-'}`);
@@ -448,7 +448,7 @@ t.test('build places', async (t) => {
   }
 
   t.test('only so much is done at once, in the order in which it came', async (t) => {
-    const places = new BuildPlaces(2, 60_000);
+    const places = new BuildConcurrency(2, 60_000);
     const begun: string[] = [];
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => work(begun, name));
     if (a === undefined || b === undefined || c === undefined || d === undefined) return t.fail('no work');
@@ -469,7 +469,7 @@ t.test('build places', async (t) => {
   });
 
   t.test('what takes long gives up its place and goes on', async (t) => {
-    const places = new BuildPlaces(1, 20);
+    const places = new BuildConcurrency(1, 20);
     const begun: string[] = [];
     const slow = work(begun, 'slow');
     const taken = places.take(slow.run);
@@ -510,7 +510,7 @@ t.test('bundle room', async (t) => {
   });
 
   t.test('there is room up to the last byte', (t) => {
-    const room = new BundleRoom(100);
+    const room = new BundleSizeLimit(100);
     t.equal(room.refusal(built(40), 60), undefined);
     t.equal(room.filesOfRefused('p', 60), undefined);
     t.match(room.refusal(built(41), 60), {
@@ -523,7 +523,7 @@ t.test('bundle room', async (t) => {
   });
 
   t.test('what was refused is known by its files until there is room, or something else', (t) => {
-    const room = new BundleRoom(100);
+    const room = new BundleSizeLimit(100);
     room.refusal(built(41), 60);
     t.strictSame(room.filesOfRefused('p', 60), new Set(['/p.ts']));
     t.equal(room.filesOfRefused('p', 59), undefined);

@@ -5,7 +5,7 @@ import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import {
   changedFiles,
   discoverPlugins,
-  packageMains,
+  findPackageMains,
   readPluginTree,
 } from '../../../../../src/plugin-host/catalog/discovery.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
@@ -95,7 +95,7 @@ t.test('a folder without an index is a plugin by what its package names', async 
   t.teardown(() => folder.remove());
   const names = ['a/package.json', 'a/dist/a.js', 'b/package.json', 'b/index.ts', 'c/package.json', 'd/package.json'];
   const files = [...names, 'd.ts', 'package.json'].map((name) => join(folder.path, name));
-  const found = discoverPlugins(folder.path, files, [], await packageMains(folder.path, files));
+  const found = discoverPlugins(folder.path, files, [], await findPackageMains(folder.path, files));
   t.strictSame(
     found.entries.map(({ id, path }) => `${id}=${path}`),
     ['a=a/dist/a.js', 'b=b/index.ts', 'd=d.ts'],

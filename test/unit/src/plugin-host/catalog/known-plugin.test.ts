@@ -1,10 +1,10 @@
 import t from 'tap';
-import { droppedInEntry } from '../../../../../src/domain/plugin.ts';
+import { undeclaredPluginEntry } from '../../../../../src/domain/plugin.ts';
 import { KnownPlugin } from '../../../../../src/plugin-host/catalog/known-plugin.ts';
 import { VersionSwap } from '../../../../../src/plugin-host/catalog/version-swap.ts';
 
 t.test('a plugin is as it was declared, but for what clients made of it', (t) => {
-  const declared = droppedInEntry('p', 'p.ts');
+  const declared = undeclaredPluginEntry('p', 'p.ts');
   const versions = new VersionSwap();
   const plain = new KnownPlugin(declared, versions);
   t.equal(plain.entry, declared);

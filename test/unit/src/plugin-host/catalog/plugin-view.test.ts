@@ -2,8 +2,8 @@ import t from 'tap';
 import type { z } from 'zod';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { pluginSchema } from '../../../../../src/http/routes/plugins.ts';
-import { grantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
-import { MAX_SHOWN } from '../../../../../src/plugin-host/catalog/network-use.ts';
+import { readPluginGrants } from '../../../../../src/plugin-host/capabilities/grants.ts';
+import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/network-use.ts';
 import {
   PluginViews,
   type PluginViewsDeps,
@@ -31,7 +31,7 @@ function shown(given: Partial<z.input<typeof pluginEntrySchema>>, more: Partial<
   const { id, limits, isolation } = entry;
   return {
     entry,
-    caller: { id, grants: grantsOf(entry), maxCalls: 10, ...KEEPING },
+    caller: { id, grants: readPluginGrants(entry), maxCalls: 10, ...KEEPING },
     serving: {
       version: { pluginId: id, version: 'v1', code: '', filename: '', env: { TOKEN: 'canary-env' }, limits, isolation },
       positions: { mapped: (text) => text },
@@ -175,15 +175,15 @@ t.test('of what the code names a part is shown, and that there is more', async (
   const plugin = shown({});
   const { serving } = plugin;
   if (serving === undefined) return t.fail('nothing serves');
-  const hosts = Array.from({ length: MAX_SHOWN + 1 }, (_, index) => `h${index}.example`);
+  const hosts = Array.from({ length: MAX_SHOWN_NAMES + 1 }, (_, index) => `h${index}.example`);
   const reads = async (more: Partial<typeof serving.reads>) => {
     const reading = { ...serving, reads: { ...serving.reads, ...more } };
     return pluginSchema.parse(await viewsOf([shown({}, { serving: reading })]).get('p')).reads;
   };
   const many = await reads({ hosts });
-  t.equal(many?.hosts.length, MAX_SHOWN);
+  t.equal(many?.hosts.length, MAX_SHOWN_NAMES);
   t.equal(many?.more, true);
-  t.equal((await reads({ environment: hosts }))?.environment.length, MAX_SHOWN);
+  t.equal((await reads({ environment: hosts }))?.environment.length, MAX_SHOWN_NAMES);
   t.equal((await reads({ hosts: hosts.slice(1) }))?.more, false);
 });
 

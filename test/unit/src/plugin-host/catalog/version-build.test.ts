@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Compiler, createCompiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { ended } from '../../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../../sandbox/host/surroundings.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { MAX_SHOWN } from '../../../../../src/plugin-host/catalog/network-use.ts';
+import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/network-use.ts';
 import {
   buildVersion,
   builtInChanges,
-  environmentReads,
   exportedInstead,
+  findEnvironmentReads,
 } from '../../../../../src/plugin-host/catalog/version-build.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
@@ -19,7 +19,7 @@ const compiler: Compiler = {
   async compile(pluginId, { file }) {
     const code = await readFile(file, 'utf8');
     if (code.includes('impossible')) throw new Error('the disk is gone');
-    if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
+    if (code.includes('broken')) return endCodeFailure('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
     // Like bundler output, this has a handler. A source with the words `cut off` has lost it.
     const bundled = code.includes('cut off') ? code : `${code}/* handler */`;
     return { code: bundled, positions: { mapped: (text) => text }, bytes: code.length, inputs: new Set([file]) };
@@ -103,14 +103,14 @@ t.test('of a version without a handler it is known that it cannot be loaded', as
 
 t.test('names read from process.env are found, what libraries probe is not', async (t) => {
   const code = `process.env.B; process.env["A"]; process.env['B']; process.env.NODE_ENV; x.process.environment.C; process.env[n]`;
-  t.same(environmentReads(code), ['A', 'B']);
-  t.same(environmentReads('nothing'), []);
+  t.same(findEnvironmentReads(code), ['A', 'B']);
+  t.same(findEnvironmentReads('nothing'), []);
 });
 
 t.test('of very many names one more than is shown is found, and none that is no name', async (t) => {
   const code = Array.from({ length: 100_000 }, (_, index) => `process.env.N${index};`).join('');
-  t.equal(environmentReads(code).length, MAX_SHOWN + 1);
-  t.same(environmentReads(`process.env.${'x'.repeat(100_000)}; process.env['${'y'.repeat(300)}']; process.env.A`), [
+  t.equal(findEnvironmentReads(code).length, MAX_SHOWN_NAMES + 1);
+  t.same(findEnvironmentReads(`process.env.${'x'.repeat(100_000)}; process.env['${'y'.repeat(300)}']; process.env.A`), [
     'A',
   ]);
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AuditedChange } from '../../../../../src/domain/settings/audit.ts';
-import { changeOnce } from '../../../../../src/services/settings/change.ts';
+import { changeSettingsOnce } from '../../../../../src/services/settings/change.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { relayerOf, storeFor } from '../../../../support/store.ts';
@@ -13,7 +13,7 @@ function auditOf(given: Partial<AuditedChange> = {}): AuditedChange {
 
 t.test('a change and its record are one commit', async (t) => {
   const store = await storeFor(t);
-  const made = await changeOnce(store, OPERATOR, async (writer) => {
+  const made = await changeSettingsOnce(store, OPERATOR, async (writer) => {
     await writer.putRelayer(relayerOf());
     return { outcome: 'made', audit: auditOf() };
   });
@@ -22,7 +22,7 @@ t.test('a change and its record are one commit', async (t) => {
     { ...auditOf(), keyId: 'operator', requestId: 'request-1' },
   ]);
 
-  const failing = changeOnce(store, OPERATOR, async (writer) => {
+  const failing = changeSettingsOnce(store, OPERATOR, async (writer) => {
     await writer.deleteRelayer('relayer-1');
     throw new Error('no');
   });
@@ -35,7 +35,7 @@ t.test('what changes nothing leaves no record, unless it is a secret that change
   const store = await storeFor(t);
   const view = { id: 'r1', cap: 5n };
   const change = (given: Partial<AuditedChange>) =>
-    changeOnce(store, OPERATOR, async () => ({ outcome: null, audit: auditOf({ before: view, ...given }) }));
+    changeSettingsOnce(store, OPERATOR, async () => ({ outcome: null, audit: auditOf({ before: view, ...given }) }));
   await change({ after: { ...view } });
   await change({ after: { ...view }, secrets: ['signing_key'] });
   await change({ after: { ...view, cap: 6n } });
@@ -47,7 +47,7 @@ t.test('what changes nothing leaves no record, unless it is a secret that change
 t.test('under one name there is one change and one record', async (t) => {
   const store = await storeFor(t);
   const once = operatorOnce(await keyedEffect(store));
-  const change = () => changeOnce(store, once, async () => ({ outcome: 7, audit: auditOf() }));
+  const change = () => changeSettingsOnce(store, once, async () => ({ outcome: 7, audit: auditOf() }));
   const both = await Promise.all([change(), change()]);
   t.equal(both.filter(({ isRepeat }) => isRepeat).length, 1);
   t.match(both, [{ made: { outcome: 7 } }, { made: { outcome: 7 } }]);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ConfiguredNetwork, StoredNetwork } from '../../../../../src/domain/network.ts';
-import { idOf, NetworkDirectory } from '../../../../../src/services/settings/network-directory.ts';
+import { NetworkDirectory, networkIdOf } from '../../../../../src/services/settings/network-directory.ts';
 
 const url = (name: string) => [{ url: `https://${name}.example`, weight: 100 }];
 const configured = (name: string, isBuiltIn: boolean): ConfiguredNetwork => ({
@@ -58,7 +58,7 @@ t.test('the endpoints of a configured one may be a client’s, all else is the c
 
 t.test('an id is in lower case, and leads to the network whatever its name is', async (t) => {
   const directory = await directoryOf(stored('mine'));
-  t.equal(idOf({ type: 'evm', name: 'Mine' }), 'evm:mine');
+  t.equal(networkIdOf({ type: 'evm', name: 'Mine' }), 'evm:mine');
   t.equal(directory.withId('evm:mine')?.name, 'mine', 'the very name comes first');
   t.equal((await directoryOf()).withId('evm:mine')?.name, 'Mine');
   t.equal(directory.withId('evm:Mine')?.name, 'Mine');

@@ -3,12 +3,12 @@ import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { NetworkType } from '../../../../../src/domain/network-type.ts';
 import {
-  changedSettings,
+  changeNetworkSettings,
+  familyFieldsOf,
   networkCreateSchema,
   networkUpdateSchema,
-  ownFields,
+  parseNetworkSettings,
   readNetworkForm,
-  settingsOf,
 } from '../../../../../src/services/settings/network-form.ts';
 
 const chains = createChains(systemClock);
@@ -46,27 +46,27 @@ t.test('a body is read by its family, whose fields are apart', (t) => {
 
 t.test('what is not given is taken over, lists of tags together, and then has the family’s defaults', (t) => {
   const evm = familyOf('evm');
-  t.strictSame(settingsOf(evm, { chain_id: 1, tags: ['a'], symbol: 'X' }, { chain_id: 5, tags: ['b'] }), {
+  t.strictSame(parseNetworkSettings(evm, { chain_id: 1, tags: ['a'], symbol: 'X' }, { chain_id: 5, tags: ['b'] }), {
     chain_id: 5,
     symbol: 'X',
     average_blocktime_ms: 12_000,
     tags: ['a', 'b'],
   });
-  t.strictSame(settingsOf(familyOf('solana'), {}, {}), { average_blocktime_ms: 400 });
+  t.strictSame(parseNetworkSettings(familyOf('solana'), {}, {}), { average_blocktime_ms: 400 });
   t.end();
 });
 
 t.test('a change keeps what is absent, and null removes', (t) => {
   const evm = familyOf('evm');
   const before = { chain_id: 5, symbol: 'X', tags: ['a'], average_blocktime_ms: 7 };
-  t.strictSame(changedSettings(evm, before, { tags: ['b'], symbol: null }), {
+  t.strictSame(changeNetworkSettings(evm, before, { tags: ['b'], symbol: null }), {
     chain_id: 5,
     symbol: 'ETH',
     average_blocktime_ms: 7,
     tags: ['b'],
   });
-  t.throws(() => changedSettings(evm, before, { chain_id: 'x' }), { message: /^chain_id: / });
-  t.strictSame(ownFields({ rpc_urls: [], name: 'x', from: 'y', network_type: 'evm', tags: [] }), { tags: [] });
+  t.throws(() => changeNetworkSettings(evm, before, { chain_id: 'x' }), { message: /^chain_id: / });
+  t.strictSame(familyFieldsOf({ rpc_urls: [], name: 'x', from: 'y', network_type: 'evm', tags: [] }), { tags: [] });
   t.end();
 });
 

@@ -5,7 +5,7 @@ import type { ConfiguredNetwork } from '../../../../../src/domain/network.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { NetworkDirectory } from '../../../../../src/services/settings/network-directory.ts';
-import { createNetworksService, urlsDigest } from '../../../../../src/services/settings/networks.ts';
+import { createNetworksService, rpcUrlsDigest } from '../../../../../src/services/settings/networks.ts';
 import { SettingsFeed } from '../../../../../src/services/settings/settings-feed.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
@@ -122,7 +122,7 @@ t.test('a change of endpoints counts at once for the relayers that go by them', 
   t.match(moved, { rpc_urls: [{ url: 'https://two.example', weight: 5 }], source: 'file', chain_id: 11_155_111 });
   t.match(networks.find('evm', 'mine'), { rpcUrls: [{ url: 'https://two.example' }] });
   t.strictSame(rechecked, ['on']);
-  const declaration = urlsDigest([{ url: 'https://mine.example', weight: 100 }]);
+  const declaration = rpcUrlsDigest([{ url: 'https://mine.example', weight: 100 }]);
   t.match(await store.read.storedNetwork('evm', 'mine'), { settings: null, declaration });
   await service.update('evm:sepolia', { rpc_urls: ['https://two.example'] });
   t.match(await store.read.storedNetwork('evm', 'sepolia'), { settings: null, declaration: null });

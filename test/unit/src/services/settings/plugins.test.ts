@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { droppedInEntry } from '../../../../../src/domain/plugin.ts';
-import { createPluginsService, declaredDigest } from '../../../../../src/services/settings/plugins.ts';
+import { undeclaredPluginEntry } from '../../../../../src/domain/plugin.ts';
+import { createPluginsService, pluginFieldDigest } from '../../../../../src/services/settings/plugins.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { storeFor } from '../../../../support/store.ts';
 
-const ENTRY = { ...droppedInEntry('p', 'p.ts'), config: { token: 'canary' } };
+const ENTRY = { ...undeclaredPluginEntry('p', 'p.ts'), config: { token: 'canary' } };
 
 async function stage(t: Test) {
   const store = await storeFor(t);
@@ -24,7 +24,7 @@ t.test('what is given is kept, with what was declared; what is absent or null st
     pluginId: 'p',
     settings: { timeout: 5, emit_logs: true },
     isDisabled: false,
-    declared: { timeout: declaredDigest(ENTRY, 'timeout'), emit_logs: declaredDigest(ENTRY, 'emit_logs') },
+    declared: { timeout: pluginFieldDigest(ENTRY, 'timeout'), emit_logs: pluginFieldDigest(ENTRY, 'emit_logs') },
   });
   await update({ emit_logs: false, config: { other: 1 } });
   t.match(await stored(), { settings: { timeout: 5, emit_logs: false, config: { other: 1 } } });

@@ -2,11 +2,11 @@ import { inspect } from 'node:util';
 import t from 'tap';
 import { z } from 'zod';
 import {
-  clientKinds,
+  clientSignerKinds,
   readSignerForm,
-  shownConfig,
-  shownType,
+  signerConfigView,
   signerCreateSchema,
+  signerTypeView,
 } from '../../../../../src/services/settings/signer-form.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
 import { type SignerKind, secretSchema } from '../../../../../src/signers/signer.ts';
@@ -41,7 +41,7 @@ const AZURE = {
   ofFilesOnly: ['authority_host'],
   shownAllTheSame: ['tenant_id'],
 };
-const kinds = clientKinds(new Map([...createSignerKinds(), ['vault', VAULT], ['azure_key_vault', AZURE]]));
+const kinds = clientSignerKinds(new Map([...createSignerKinds(), ['vault', VAULT], ['azure_key_vault', AZURE]]));
 
 const KEY = '01'.repeat(32);
 const CONFIG = {
@@ -117,7 +117,7 @@ t.test('what is wrong is refused with its place, and without the secret', (t) =>
 
 t.test('answers show what is no secret, and null for what may be there and is not', (t) => {
   const { config } = readSignerForm({ type: 'vault', config: CONFIG }, kinds);
-  t.strictSame(shownConfig(VAULT, config), {
+  t.strictSame(signerConfigView(VAULT, config), {
     address: 'https://vault.example',
     account: { name: 'a' },
     namespace: null,
@@ -127,19 +127,19 @@ t.test('answers show what is no secret, and null for what may be there and is no
     { type: 'azure_key_vault', config: { vault_url: 'https://a.example', tenant_id: 'me' } },
     kinds,
   );
-  t.strictSame(shownConfig(AZURE, azure.config), { vault_url: 'https://a.example', tenant_id: 'me' });
-  t.strictSame(shownConfig(AZURE, { vault_url: 'https://a', tenant_id: { type: 'env', value: 'TENANT' } }), {
+  t.strictSame(signerConfigView(AZURE, azure.config), { vault_url: 'https://a.example', tenant_id: 'me' });
+  t.strictSame(signerConfigView(AZURE, { vault_url: 'https://a', tenant_id: { type: 'env', value: 'TENANT' } }), {
     vault_url: 'https://a',
     tenant_id: null,
   });
   const local = createSignerKinds().get('local');
-  t.strictSame(local && shownConfig(local, { path: '/keys/one.json' }), {}, 'no path of this machine');
-  t.strictSame([shownType('plain'), shownType('vault')], ['local', 'vault']);
+  t.strictSame(local && signerConfigView(local, { path: '/keys/one.json' }), {}, 'no path of this machine');
+  t.strictSame([signerTypeView('plain'), signerTypeView('vault')], ['local', 'vault']);
   t.end();
 });
 
 t.test('every kind that the service knows can be described', (t) => {
-  for (const kind of clientKinds(createSignerKinds()).values()) {
+  for (const kind of clientSignerKinds(createSignerKinds()).values()) {
     const text = JSON.stringify(z.toJSONSchema(signerCreateSchema(kind), { io: 'input', unrepresentable: 'any' }));
     t.notMatch(text, /"env"/, kind.type);
   }

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import type { ConfiguredNetwork, StoredNetwork } from '../../../../../src/domain/network.ts';
-import { droppedInEntry } from '../../../../../src/domain/plugin.ts';
+import { undeclaredPluginEntry } from '../../../../../src/domain/plugin.ts';
 import { notReachedYet } from '../../../../../src/domain/relayer/disabled-reason.ts';
 import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { urlsDigest } from '../../../../../src/services/settings/networks.ts';
-import { declaredDigest } from '../../../../../src/services/settings/plugins.ts';
+import { rpcUrlsDigest } from '../../../../../src/services/settings/networks.ts';
+import { pluginFieldDigest } from '../../../../../src/services/settings/plugins.ts';
 import {
   applyChangedNotifications,
   applyChangedRelayers,
@@ -349,7 +349,7 @@ t.test('network declarations', async (t) => {
   }
 
   t.test('a file that says what it said before leaves what clients made of it', async (t) => {
-    const { apply, lines } = await stage(t, stored('mine', null, urlsDigest(URLS)), stored('sepolia', null, null));
+    const { apply, lines } = await stage(t, stored('mine', null, rpcUrlsDigest(URLS)), stored('sepolia', null, null));
     t.strictSame(await apply([declared('mine'), declared('sepolia', true)]), ['mine', 'sepolia']);
     t.strictSame(lines, []);
   });
@@ -357,7 +357,7 @@ t.test('network declarations', async (t) => {
   t.test('what a file says anew counts', async (t) => {
     const { apply, lines } = await stage(
       t,
-      stored('mine', null, urlsDigest([])),
+      stored('mine', null, rpcUrlsDigest([])),
       stored('sepolia', null, null),
       stored('custom', {}, null),
     );
@@ -367,14 +367,14 @@ t.test('network declarations', async (t) => {
   });
 
   t.test('a declaration that is gone deletes nothing', async (t) => {
-    const { apply } = await stage(t, stored('mine', null, urlsDigest(URLS)), stored('custom', {}, null));
+    const { apply } = await stage(t, stored('mine', null, rpcUrlsDigest(URLS)), stored('custom', {}, null));
     t.strictSame(await apply([]), ['custom', 'mine']);
   });
 
   t.test('with a reset all is as the files say, but what relayers are on', async (t) => {
     const { apply } = await stage(
       t,
-      stored('mine', null, urlsDigest(URLS)),
+      stored('mine', null, rpcUrlsDigest(URLS)),
       stored('custom', {}, null),
       stored('used', {}, null),
     );
@@ -383,12 +383,12 @@ t.test('network declarations', async (t) => {
 });
 
 t.test('plugin declarations', async (t) => {
-  const entry = (given: object = {}) => ({ ...droppedInEntry('p', 'p.ts'), ...given });
+  const entry = (given: object = {}) => ({ ...undeclaredPluginEntry('p', 'p.ts'), ...given });
   const changed = (pluginId: string): StoredPlugin => ({
     pluginId,
     settings: { timeout: 5, emit_logs: true },
     isDisabled: true,
-    declared: { timeout: declaredDigest(entry(), 'timeout'), emit_logs: declaredDigest(entry(), 'emit_logs') },
+    declared: { timeout: pluginFieldDigest(entry(), 'timeout'), emit_logs: pluginFieldDigest(entry(), 'emit_logs') },
   });
 
   t.test('a field that the file says something else of is the file’s, the others stay', async (t) => {

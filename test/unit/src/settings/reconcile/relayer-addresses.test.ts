@@ -4,7 +4,11 @@ import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { RelayerEntry } from '../../../../../src/settings/configuration.ts';
-import { keyFaults, WaitingRelayers, withAddresses } from '../../../../../src/settings/reconcile/relayer-addresses.ts';
+import {
+  createKeyFaultCheck,
+  WaitingRelayers,
+  withAddresses,
+} from '../../../../../src/settings/reconcile/relayer-addresses.ts';
 import { createKeySigner } from '../../../../../src/signers/held-key.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
 import { eventually } from '../../../../support/plugin-host.ts';
@@ -105,14 +109,17 @@ t.test('relayer addresses', async (t) => {
       Buffer.from('ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80', 'hex'),
     );
     t.teardown(() => signer.close());
-    const faultOf = keyFaults({ chains, signers: { signer: async () => signer } });
+    const faultOf = createKeyFaultCheck({ chains, signers: { signer: async () => signer } });
     const relayer = relayerOf({ signerId: 'k1', address: OWN });
     t.equal(await faultOf(relayer), undefined);
     t.match(
       await faultOf({ ...relayer, address: OTHER }),
       new RegExp(`^signer k1 has the key of ${OWN}, not of ${OTHER}: bring its key back, or`),
     );
-    const silent = keyFaults({ chains, signers: { signer: async () => Promise.reject(new Error('sealed')) } });
+    const silent = createKeyFaultCheck({
+      chains,
+      signers: { signer: async () => Promise.reject(new Error('sealed')) },
+    });
     await t.rejects(silent(relayer), { message: 'sealed' });
   });
 });

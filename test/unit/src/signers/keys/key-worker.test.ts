@@ -8,9 +8,9 @@ import t, { type Test } from 'tap';
 import { holdKey } from '../../../../../src/signers/held-key.ts';
 import { KeyTable } from '../../../../../src/signers/keys/key-table.ts';
 import {
-  type KeyRequest,
   KeyThread,
   KeyThreadLost,
+  type KeyThreadRequest,
   startKeyThread,
 } from '../../../../../src/signers/keys/key-thread.ts';
 import { KeyWorker } from '../../../../../src/signers/keys/key-worker.ts';
@@ -81,12 +81,12 @@ t.test('thread keeper', async (t) => {
   });
 
   t.test('a payload goes alone: what stands beside it in a pool stays here', async (t) => {
-    const orders: KeyRequest[] = [];
+    const orders: KeyThreadRequest[] = [];
     const { keeper } = scene(t, [
       () => {
         const thread = startKeyThread();
         const post = thread.postMessage.bind(thread);
-        thread.postMessage = (order: KeyRequest, transfer: readonly ArrayBuffer[]) => {
+        thread.postMessage = (order: KeyThreadRequest, transfer: readonly ArrayBuffer[]) => {
           orders.push(order);
           post(order, transfer);
         };
@@ -213,7 +213,7 @@ t.test('keeper worker', async (t) => {
     const thread = startKeyThread();
     const sizes: number[] = [];
     const post = thread.postMessage.bind(thread);
-    thread.postMessage = (order: KeyRequest, transfer: readonly ArrayBuffer[]) => {
+    thread.postMessage = (order: KeyThreadRequest, transfer: readonly ArrayBuffer[]) => {
       if (order.kind === 'use') sizes.push(order.uses.length);
       post(order, transfer);
     };

@@ -5,9 +5,9 @@ import { createSignerHttp } from '../../../../../src/egress/signer-http.ts';
 import { type AccessToken, createAccessTokens, signedJwt } from '../../../../../src/signers/remote/access-token.ts';
 import {
   createServiceClient,
+  readTextAtPath,
   ServiceRefusal,
   serviceUrlSchema,
-  textAt,
 } from '../../../../../src/signers/remote/service-client.ts';
 import { readJwt } from '../../../../support/signers/jwt.ts';
 import { type Answered, ServiceDouble } from '../../../../support/signers/service-double.ts';
@@ -25,7 +25,11 @@ async function scene(t: Test, ...answers: [Answered, ...Answered[]]) {
     await http.close();
     await service.stop();
   });
-  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), { http, random: () => 0, clock });
+  const client = createServiceClient('Vault', (body) => readTextAtPath(body, ['errors', 0]), {
+    http,
+    random: () => 0,
+    clock,
+  });
   const question = {
     url: new URL(`${service.url}/v1/x`),
     headers: { authorization: `Bearer ${TOKEN}` },
@@ -126,9 +130,9 @@ t.test('addresses are of http and https', (t) => {
 
 t.test('the first text among several places', (t) => {
   const body = { error: { message: 'a', code: 1 }, errors: ['b'] };
-  t.equal(textAt(body, ['message'], ['error', 'code'], ['errors', 0]), 'b');
-  t.equal(textAt(undefined, ['message']), undefined);
-  t.equal(textAt('text', ['error', 'message']), undefined);
+  t.equal(readTextAtPath(body, ['message'], ['error', 'code'], ['errors', 0]), 'b');
+  t.equal(readTextAtPath(undefined, ['message']), undefined);
+  t.equal(readTextAtPath('text', ['error', 'message']), undefined);
   t.end();
 });
 

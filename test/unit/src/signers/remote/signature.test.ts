@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import t from 'tap';
 import { createRemoteSigner } from '../../../../../src/signers/remote/remote-signer.ts';
 import {
-  provenSignature,
+  proveSignature,
   publicKeyOfJwk,
   publicKeyOfPoint,
   publicKeyOfSpki,
@@ -20,7 +20,7 @@ t.test('a signature of the key is proven, with low s and its recovery id, whiche
   fc.assert(
     fc.property(bytes32, (digest) => {
       for (const signature of [key.sign(digest), key.sign(digest)]) {
-        const proven = provenSignature(digest, signature, key.publicKey);
+        const proven = proveSignature(digest, signature, key.publicKey);
         assertSignedBy(digest, proven, key.publicKey);
         if (BigInt(`0x${Buffer.from(proven.subarray(32, 64)).toString('hex')}`) > ORDER / 2n) return false;
       }
@@ -37,16 +37,16 @@ t.test('what is not a signature of that key over that digest is refused', (t) =>
   const digest = randomBytes(32);
   const signature = key.sign(digest);
   const another = { message: /another key, or over something else/ };
-  t.throws(() => provenSignature(digest, signature, other.publicKey), another);
-  t.throws(() => provenSignature(randomBytes(32), signature, key.publicKey), another);
+  t.throws(() => proveSignature(digest, signature, other.publicKey), another);
+  t.throws(() => proveSignature(randomBytes(32), signature, key.publicKey), another);
   for (const half of [0, 32]) {
     const [zero, order] = [Buffer.from(signature), Buffer.from(signature)];
     zero.fill(0, half, half + 32);
     order.write(ORDER.toString(16), half, 'hex');
-    t.throws(() => provenSignature(digest, zero, key.publicKey), another);
-    t.throws(() => provenSignature(digest, order, key.publicKey), another);
+    t.throws(() => proveSignature(digest, zero, key.publicKey), another);
+    t.throws(() => proveSignature(digest, order, key.publicKey), another);
   }
-  t.throws(() => provenSignature(digest, Buffer.concat([signature, Buffer.from([27])]), key.publicKey), {
+  t.throws(() => proveSignature(digest, Buffer.concat([signature, Buffer.from([27])]), key.publicKey), {
     message: 'a signature is r and s of 32 bytes each, not 65 bytes',
   });
   t.end();

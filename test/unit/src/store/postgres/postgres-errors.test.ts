@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
+  callerErrorOf,
+  databaseErrorReason,
   isConnectionTrouble,
   isSerializationFailure,
-  reasonOf,
-  toldToCaller,
 } from '../../../../../src/store/postgres/postgres-errors.ts';
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
@@ -24,22 +24,22 @@ t.test('a database that is away is told as such, with the cause', async (t) => {
   ];
   for (const error of away) {
     t.equal(isConnectionTrouble(error), true, error.message);
-    t.match(toldToCaller(error), { code: 'UNAVAILABLE', message: 'The database does not answer', cause: error });
+    t.match(callerErrorOf(error), { code: 'UNAVAILABLE', message: 'The database does not answer', cause: error });
   }
 });
 
 t.test('other errors are told as they are', async (t) => {
   for (const error of [coded('23505'), coded('42P01'), new Error('mishap'), 'text', undefined]) {
     t.equal(isConnectionTrouble(error), false);
-    t.equal(toldToCaller(error), error);
+    t.equal(callerErrorOf(error), error);
   }
 });
 
 t.test('a reason is one line, also where each address of a host has its own', async (t) => {
   const refused = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect ECONNREFUSED 127.0.0.1:5432')];
   t.equal(
-    reasonOf(new AggregateError([...refused, refused[0]])),
+    databaseErrorReason(new AggregateError([...refused, refused[0]])),
     'connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
   );
-  t.equal(reasonOf('text'), 'text');
+  t.equal(databaseErrorReason('text'), 'text');
 });

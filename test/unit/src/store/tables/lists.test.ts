@@ -8,10 +8,10 @@ import { migrate } from '../../../../../src/store/migrations/migrate.ts';
 import { migrations } from '../../../../../src/store/migrations/migrations.ts';
 import type { Tables } from '../../../../../src/store/schema.ts';
 import { sqliteDialect } from '../../../../../src/store/sqlite/sqlite-dialect.ts';
-import { ListContents, type LongList, type Place } from '../../../../../src/store/tables/lists/list-contents.ts';
-import { pageBounds, totalOf } from '../../../../../src/store/tables/lists/paging.ts';
+import { ListPages, type ListPlace, type LongList } from '../../../../../src/store/tables/lists/list-contents.ts';
+import { countOf, pageBounds } from '../../../../../src/store/tables/lists/paging.ts';
 import { transactionList } from '../../../../../src/store/tables/lists/transaction-list.ts';
-import { SameRows } from '../../../../../src/store/tables/same-rows.ts';
+import { RecordCache } from '../../../../../src/store/tables/same-rows.ts';
 import { transactionOfRow } from '../../../../../src/store/tables/transaction-record.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { relayerOf, temporaryStore } from '../../../../support/store.ts';
@@ -22,7 +22,7 @@ t.test('list contents', async (t) => {
     readonly name = 'entries';
     readonly looks: number[] = [];
     readonly isLasting: boolean;
-    #places: Place[];
+    #places: ListPlace[];
 
     constructor(count: number, isLasting = true) {
       this.isLasting = isLasting;
@@ -38,27 +38,27 @@ t.test('list contents', async (t) => {
       this.#places = this.#places.slice(0, -count);
     }
 
-    #after(place: Place | undefined): Place[] {
+    #after(place: ListPlace | undefined): ListPlace[] {
       return place === undefined ? this.#places : this.#places.filter((one) => one.created_at < place.created_at);
     }
 
-    async place(after: Place | undefined, count: number) {
+    async place(after: ListPlace | undefined, count: number) {
       this.looks.push(count);
       return this.#after(after)[count - 1];
     }
 
-    async countAfter(after: Place | undefined, most: number) {
+    async countAfter(after: ListPlace | undefined, most: number) {
       this.looks.push(most);
       return Math.min(most, this.#after(after).length);
     }
 
-    async countBefore(before: Place, most: number) {
+    async countBefore(before: ListPlace, most: number) {
       this.looks.push(most);
       return Math.min(most, this.#places.filter((one) => one.created_at > before.created_at).length);
     }
 
     /** The id of the entry that a starting point leads to. */
-    entryAt({ after, skip }: { after: Place | undefined; skip: number }): string | undefined {
+    entryAt({ after, skip }: { after: ListPlace | undefined; skip: number }): string | undefined {
       return this.#after(after)[skip]?.id;
     }
 
@@ -79,7 +79,7 @@ t.test('list contents', async (t) => {
       fc.boolean(),
       async (count, offset, added, lasting) => {
         const entries = new Entries(count, lasting);
-        const contents = new ListContents({ stride: 3 });
+        const contents = new ListPages({ stride: 3 });
         await contents.open(entries, 0);
         entries.add(added);
         const opening = await contents.open(entries, offset);
@@ -93,7 +93,7 @@ t.test('list contents', async (t) => {
   t.test('beyond one stride the table of contents serves for a minute', async (t) => {
     let now = 0;
     const entries = new Entries(1_000);
-    const contents = new ListContents({ stride: 10, elapsed: () => now });
+    const contents = new ListPages({ stride: 10, elapsed: () => now });
     const looksFor = async (offset: number) => {
       const before = entries.looks.length;
       const opening = await contents.open(entries, offset);
@@ -114,7 +114,7 @@ t.test('list contents', async (t) => {
 
   t.test('a list that empties fast is counted before its table of contents is believed', async (t) => {
     const entries = new Entries(1_000, false);
-    const contents = new ListContents({ stride: 10 });
+    const contents = new ListPages({ stride: 10 });
     t.equal((await contents.open(entries, 0)).total, 1_000);
     entries.dropOldest(900);
     t.equal((await contents.open(entries, 0)).total, 100);
@@ -122,7 +122,7 @@ t.test('list contents', async (t) => {
 
   t.test('those who ask at once wait for one, and a failure is nobody else’s', async (t) => {
     const entries = new Entries(100);
-    const contents = new ListContents({ stride: 10 });
+    const contents = new ListPages({ stride: 10 });
     const all = await Promise.all([contents.open(entries, 0), contents.open(entries, 50)]);
     t.same(
       all.map(({ total }) => total),
@@ -135,7 +135,7 @@ t.test('list contents', async (t) => {
     failing.place = async () => {
       throw new Error('the store is away');
     };
-    const fresh = new ListContents({ stride: 10 });
+    const fresh = new ListPages({ stride: 10 });
     await t.rejects(fresh.open(failing, 0), { message: 'the store is away' });
     failing.place = place;
     t.equal((await fresh.open(failing, 0)).total, 100);
@@ -151,8 +151,8 @@ t.strictSame(pageBounds({ page: Number.MAX_SAFE_INTEGER, perPage: 500 }), {
   offset: Number.MAX_SAFE_INTEGER,
 });
 
-t.equal(totalOf([{ total: 7 }]), 7);
-t.throws(() => totalOf([]), /answered nothing/);
+t.equal(countOf([{ total: 7 }]), 7);
+t.throws(() => countOf([]), /answered nothing/);
 
 /** The store contract tests which relayers a filter selects. This file tests how much is read for that. */
 t.test('what a filter is asked of is read in short: only those of the page whole', async (t) => {
@@ -201,7 +201,7 @@ t.test('transaction list', async (t) => {
     });
     const run = <Row>(query: CompiledQuery<Row>) => explained.executeQuery(query);
     const connection = { db: explained, run, now: () => sql<number>`5`, settledWrites: () => sql<number>`1` };
-    const list = transactionList(connection, new SameRows(transactionOfRow));
+    const list = transactionList(connection, new RecordCache(transactionOfRow));
 
     const idsOf = (where: string) =>
       database

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { HOUR_MS, type Spent } from '../../../../../src/domain/transaction/spending.ts';
+import { type ActualSpend, HOUR_MS } from '../../../../../src/domain/transaction/spending.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { storeFor } from '../../../../support/store.ts';
 
@@ -73,11 +73,11 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fold' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 );
 
-const sumOf = (all: readonly Spent[]): Spent => ({
+const sumOf = (all: readonly ActualSpend[]): ActualSpend => ({
   value: all.reduce((sum, { value }) => sum + value, 0n),
   fee: all.reduce((sum, { fee }) => sum + fee, 0n),
 });
-const isWithin = ({ value, fee }: Spent) => value <= LIMIT && fee <= LIMIT;
+const isWithin = ({ value, fee }: ActualSpend) => value <= LIMIT && fee <= LIMIT;
 
 t.test(
   'whatever happens in which order, no hour ever has more than the limits, and nothing is refused without need',
@@ -88,8 +88,8 @@ t.test(
     const holds = async (course: (typeof happening extends fc.Arbitrary<infer T> ? T : never)[]) => {
       run += 1;
       const budget = { pluginId: `p${run}`, relayerId: 'r' };
-      const open: ({ id: string } & Spent)[] = [];
-      const ended: ({ at: number } & Spent)[] = [];
+      const open: ({ id: string } & ActualSpend)[] = [];
+      const ended: ({ at: number } & ActualSpend)[] = [];
       let count = 0;
       const counted = () => [...open, ...ended.filter(({ at }) => at >= now - HOUR_MS)];
       for (const one of course) {

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { z } from 'zod';
-import { jsonObject, timestamp } from '../../../../../src/domain/record.ts';
-import { SameRows } from '../../../../../src/store/tables/same-rows.ts';
-import { DuplicateRecord, readRecord, UnreadableRecord } from '../../../../../src/store/tables/stored-record.ts';
+import { jsonObjectColumn, timestampColumn } from '../../../../../src/domain/record.ts';
+import { RecordCache } from '../../../../../src/store/tables/same-rows.ts';
+import { DuplicateRecord, parseRow, UnreadableRecord } from '../../../../../src/store/tables/stored-record.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 t.test('an unreadable record is an error that names table, record and field', async (t) => {
-  const schema = z.object({ at: timestamp.schema, fields: jsonObject.schema });
-  t.strictSame(readRecord(schema, 'things', 'x', { at: 5, fields: '{"a":1}' }), { at: 5, fields: { a: 1 } });
+  const schema = z.object({ at: timestampColumn.schema, fields: jsonObjectColumn.schema });
+  t.strictSame(parseRow(schema, 'things', 'x', { at: 5, fields: '{"a":1}' }), { at: 5, fields: { a: 1 } });
   for (const [row, field] of [
     [{ at: 1.5, fields: '{}' }, 'at'],
     [{ at: '5', fields: '{}' }, 'at'],
@@ -16,7 +16,7 @@ t.test('an unreadable record is an error that names table, record and field', as
     [{ at: 5, fields: 'null' }, 'fields'],
     [{ at: 5 }, 'fields'],
   ] as const) {
-    const error = t.throws(() => readRecord(schema, 'things', 'x', row)) as UnreadableRecord;
+    const error = t.throws(() => parseRow(schema, 'things', 'x', row)) as UnreadableRecord;
     t.ok(error instanceof UnreadableRecord);
     t.match(error, { table: 'things', id: 'x', message: /^Record x of table things cannot be read: / });
     t.match(error.message, field);
@@ -51,7 +51,7 @@ t.test('same rows', async (t) => {
   type Row = ReturnType<typeof rowOf>;
 
   function remembering() {
-    const rows = new SameRows((row: Row) => ({ read: row.text }));
+    const rows = new RecordCache((row: Row) => ({ read: row.text }));
     return { rows, read: (row: Row) => rows.record(row) };
   }
 
@@ -82,7 +82,7 @@ t.test('same rows', async (t) => {
   });
 
   t.test('a row that cannot be read is told each time, and forgets what was there', async (t) => {
-    const rows = new SameRows((row: Row) => {
+    const rows = new RecordCache((row: Row) => {
       if (row.text === 'bad') throw new Error('unreadable');
       return { read: row.text };
     });

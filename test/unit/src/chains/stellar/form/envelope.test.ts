@@ -1,10 +1,10 @@
 import { Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import {
-  assertSound,
-  earlierEnd,
+  assertEnvelopeSound,
+  earliestExpiry,
   parseEnvelope,
-  parseUnsigned,
+  parseUnsignedEnvelope,
   xdrFault,
 } from '../../../../../../src/chains/stellar/form/envelope.ts';
 import {
@@ -42,23 +42,25 @@ t.test('xdr', async (t) => {
 
   t.test('what no envelope may be', (t) => {
     const empty = parseEnvelope(envelopeText(CLIENT, []));
-    t.throws(() => assertSound(form({ envelope: empty }), RELAYER.publicKey()), { message: /no operations/ });
+    t.throws(() => assertEnvelopeSound(form({ envelope: empty }), RELAYER.publicKey()), { message: /no operations/ });
     for (const source of [null, RELAYER.publicKey(), CLIENT.publicKey()]) {
-      t.doesNotThrow(() => assertSound(form({ source }), RELAYER.publicKey()));
+      t.doesNotThrow(() => assertEnvelopeSound(form({ source }), RELAYER.publicKey()));
     }
     const source = OTHER.publicKey();
-    t.throws(() => assertSound(form({ source }), RELAYER.publicKey()), { message: /is not that of transaction_xdr/ });
+    t.throws(() => assertEnvelopeSound(form({ source }), RELAYER.publicKey()), {
+      message: /is not that of transaction_xdr/,
+    });
     t.end();
   });
 
   t.test('the earlier of its ends counts', (t) => {
-    t.equal(earlierEnd(form(), 1_000), 2_000_000);
-    t.equal(earlierEnd(form({ validUntil: 5_000 }), 1_000), 5_000);
-    t.equal(earlierEnd(form({ validUntil: 9_000_000 }), 1_000), 2_000_000);
-    t.equal(earlierEnd(form({ validUntil: 9_000 }, 0), 1_000), 9_000);
-    t.equal(earlierEnd(form({}, 0), 1_000), null);
-    t.equal(earlierEnd(form({ envelope: endless() }), 1_000), null, 'no date is that late');
-    t.throws(() => earlierEnd(form(), 2_000_000), { message: /time bounds of transaction_xdr ended at 2000/ });
+    t.equal(earliestExpiry(form(), 1_000), 2_000_000);
+    t.equal(earliestExpiry(form({ validUntil: 5_000 }), 1_000), 5_000);
+    t.equal(earliestExpiry(form({ validUntil: 9_000_000 }), 1_000), 2_000_000);
+    t.equal(earliestExpiry(form({ validUntil: 9_000 }, 0), 1_000), 9_000);
+    t.equal(earliestExpiry(form({}, 0), 1_000), null);
+    t.equal(earliestExpiry(form({ envelope: endless() }), 1_000), null, 'no date is that late');
+    t.throws(() => earliestExpiry(form(), 2_000_000), { message: /time bounds of transaction_xdr ended at 2000/ });
     t.end();
   });
 });
@@ -68,7 +70,7 @@ t.test('unsigned', async (t) => {
 
   function parse(text: string, policies = {}) {
     const form = { text, envelope: parseEnvelope(text), source: null, validUntil: null };
-    return parseUnsigned(form, relayerAccount(policies), NOW);
+    return parseUnsignedEnvelope(form, relayerAccount(policies), NOW);
   }
   const own = (operations: xdr.Operation[], how: EnvelopeHow = {}) =>
     envelopeText(RELAYER, operations, { signers: [], ...how });

@@ -1,12 +1,16 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { parseEnvelope } from '../../../../../../src/chains/stellar/form/envelope.ts';
-import { consentFault, forwardIn, parseForward } from '../../../../../../src/chains/stellar/form/forward.ts';
+import {
+  checkFeeForward,
+  forwardConsentFault,
+  parseForward,
+} from '../../../../../../src/chains/stellar/form/forward.ts';
 import { contractCall } from '../../../../../../src/chains/stellar/message/contract.ts';
 import {
-  approvalOf,
   consentedCallOf,
-  type Forward,
+  type FeeForward,
+  feeApprovalOf,
   forwardCallOf,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
@@ -70,21 +74,21 @@ t.test('what is none is refused with its place', (t) => {
 t.test('forward', async (t) => {
   const forward = forwardTo();
   const steal = contractCall(LUMENS, 'transfer', [address(RELAYER), address(CLIENT), i128(1n)]);
-  const asked = (one: Forward, entry = consentBy(CLIENT, rootOf(forward))) =>
-    forwardIn(readEnvelope(forwardText(one, entry)).transaction, entry, RELAYER.publicKey());
+  const asked = (one: FeeForward, entry = consentBy(CLIENT, rootOf(forward))) =>
+    checkFeeForward(readEnvelope(forwardText(one, entry)).transaction, entry, RELAYER.publicKey());
 
   t.test('a call that its user has consented to', (t) => {
     t.match(asked(forward), { fee: 5_000n, user: CLIENT.publicKey() });
-    const bare = below(consentedCallOf(forward), below(approvalOf(forward)));
+    const bare = below(consentedCallOf(forward), below(feeApprovalOf(forward)));
     t.match(asked(forward, consentBy(CLIENT, bare)), { fee: 5_000n }, 'a call that asks nothing of the user');
     const nested = below(forward.target, below(contractCall(TARGET, 'more', [])));
-    const deep = below(consentedCallOf(forward), nested, below(approvalOf(forward)));
+    const deep = below(consentedCallOf(forward), nested, below(feeApprovalOf(forward)));
     t.match(asked(forward, consentBy(CLIENT, deep)), { fee: 5_000n }, 'what it calls is the user’s');
     t.end();
   });
 
   t.test('who is paid, by whom, and how much', (t) => {
-    const cases: [Partial<Forward>, RegExp][] = [
+    const cases: [Partial<FeeForward>, RegExp][] = [
       [{ relayer: OTHER.publicKey() }, /^operations\.0: its fee goes to G/],
       [{ user: RELAYER.publicKey() }, /its user is the relayer itself/],
       [{ token: OTHER.publicKey() }, /its token G\w+ is no contract/],
@@ -101,10 +105,10 @@ t.test('forward', async (t) => {
     const entry = consentBy(CLIENT, rootOf(forward));
     for (const [over, fault] of cases) {
       const { transaction } = readEnvelope(forwardText(forwardTo(over)));
-      t.match(forwardIn(transaction, entry, RELAYER.publicKey()), fault);
+      t.match(checkFeeForward(transaction, entry, RELAYER.publicKey()), fault);
     }
     const { transaction } = readEnvelope(envelopeText(RELAYER, [payOp('1')]));
-    t.match(forwardIn(transaction, entry, RELAYER.publicKey()), /no call forward/);
+    t.match(checkFeeForward(transaction, entry, RELAYER.publicKey()), /no call forward/);
     t.end();
   });
 
@@ -122,7 +126,7 @@ t.test('forward', async (t) => {
       const operations = [new xdr.Operation({ sourceAccount: null, body })];
       const { sourceAccount, fee, seqNum, cond, memo, ext } = transaction;
       const other = new xdr.Transaction({ sourceAccount, fee, seqNum, cond, memo, ext, operations });
-      return forwardIn(other, consentBy(CLIENT, rootOf(forward)), RELAYER.publicKey());
+      return checkFeeForward(other, consentBy(CLIENT, rootOf(forward)), RELAYER.publicKey());
     };
     t.match(beside(ofSource(own), consentBy(RELAYER, own), consentBy(CLIENT, below(steal))), { fee: 5_000n });
     const more = /^auth\.0: it asks for the relayer's own consent to more/;
@@ -136,8 +140,8 @@ t.test('forward', async (t) => {
 
   t.test('what is signed is this call, its approval, and nothing beside them', (t) => {
     const root = consentedCallOf(forward);
-    const twice = [below(approvalOf(forward)), below(approvalOf(forward))];
-    const dearer = approvalOf(forwardTo({ mostFee: 9_000n }));
+    const twice = [below(feeApprovalOf(forward)), below(feeApprovalOf(forward))];
+    const dearer = feeApprovalOf(forwardTo({ mostFee: 9_000n }));
     const cases: [xdr.SorobanAuthorizedInvocation, RegExp][] = [
       [below(forwardCallOf(forward)), /not to this call/],
       [below(root, ...twice), /subInvocations\.1/],
@@ -145,11 +149,11 @@ t.test('forward', async (t) => {
       [below(root, below(dearer)), /subInvocations\.0/],
       [below(root, below(contractCall(TARGET, 'add', [u32(5)]))), /subInvocations\.0/],
     ];
-    for (const [tree, fault] of cases) t.match(consentFault(consentBy(CLIENT, tree), forward), fault);
+    for (const [tree, fault] of cases) t.match(forwardConsentFault(consentBy(CLIENT, tree), forward), fault);
     const credentials = xdr.SorobanCredentials.sorobanCredentialsSourceAccount();
     const nobodys = new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation: rootOf(forward) });
-    t.match(consentFault(nobodys, forward), /it is of nobody/);
-    t.match(consentFault(consentBy(Keypair.random(), rootOf(forward)), forward), /not of the user/);
+    t.match(forwardConsentFault(nobodys, forward), /it is of nobody/);
+    t.match(forwardConsentFault(consentBy(Keypair.random(), rootOf(forward)), forward), /not of the user/);
     t.end();
   });
 });

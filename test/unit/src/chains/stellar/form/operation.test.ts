@@ -4,7 +4,7 @@ import { Keypair, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { z } from 'zod';
 import {
-  isOfContract,
+  isContractOperation,
   memoSchema,
   operationsSchema,
   paymentSchema,
@@ -161,8 +161,8 @@ t.test('operations of contracts come alone', (t) => {
     said(Array.from({ length: 101 }, () => payment)),
     'Transaction has 101 operations, but maximum allowed is 100',
   );
-  t.ok(isOfContract(create));
-  t.notOk(isOfContract(payment));
+  t.ok(isContractOperation(create));
+  t.notOk(isContractOperation(payment));
   t.end();
 });
 

@@ -1,7 +1,7 @@
 // Threat: a user makes the relayer pay for, or authorize, more than a fee.
 import { Address, Keypair, nativeToScVal, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { gaslessFault, timeFault } from '../../../../../../src/chains/stellar/guard/gasless.ts';
+import { gaslessFault, timeBoundsFault } from '../../../../../../src/chains/stellar/guard/gasless.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { CLIENT, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
@@ -73,7 +73,7 @@ t.test('operations that no user has paid for', (t) => {
 t.test('time bounds by the chain’s clock', (t) => {
   const latest = { sequence: 5n, closedAt: 1_000_000, baseReserve: 5n };
   const fault = (maxTime: number, most: number | null) =>
-    timeFault(readEnvelope(envelopeText(Keypair.random(), [payOp('1')], { maxTime })).transaction, latest, most);
+    timeBoundsFault(readEnvelope(envelopeText(Keypair.random(), [payOp('1')], { maxTime })).transaction, latest, most);
   t.equal(fault(1_000, null), undefined);
   t.match(fault(999, null), /ended at 999, and it is 1000/);
   t.equal(fault(0, null), undefined);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Keypair, Operation, SignerKey, StrKey, Transaction, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { lackingSignature, wrongSignature } from '../../../../../../src/chains/stellar/guard/signatures.ts';
+import { invalidSignature, signatureWeightFault } from '../../../../../../src/chains/stellar/guard/signatures.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import type { Authority } from '../../../../../../src/chains/stellar/provider.ts';
+import type { SigningAuthority } from '../../../../../../src/chains/stellar/provider.ts';
 import { CLIENT, type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { PASSPHRASE } from '../../../../../support/stellar-relayer.ts';
 
@@ -11,15 +11,15 @@ t.test('weights', async (t) => {
   type Signers = readonly [key: string, weight: number][];
 
   /** Signers under thresholds of 1, 2 and 3. */
-  const authority = (signers: Signers): Authority => ({
+  const authority = (signers: Signers): SigningAuthority => ({
     signers: signers.map(([key, weight]) => ({ key: SignerKey.decodeAddress(key), weight })),
     thresholds: { low: 1, medium: 2, high: 3 },
   });
 
   const own = CLIENT.publicKey();
   const cosigner = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 29));
-  const lacking = (text: string, signers: Signers, others: readonly [string, Authority][] = []) =>
-    lackingSignature(readEnvelope(text), PASSPHRASE, new Map([[own, authority(signers)], ...others]));
+  const lacking = (text: string, signers: Signers, others: readonly [string, SigningAuthority][] = []) =>
+    signatureWeightFault(readEnvelope(text), PASSPHRASE, new Map([[own, authority(signers)], ...others]));
 
   t.test('what an operation needs is weighed together', async (t) => {
     const pays = (...signers: Keypair[]) => envelopeText(CLIENT, [payOp('1')], { signers });
@@ -49,7 +49,7 @@ t.test('weights', async (t) => {
     const text = (...signers: Keypair[]) => envelopeText(CLIENT, [payOp('1', OTHER)], { signers });
     t.equal(lacking(text(CLIENT, OTHER), [[own, 1]]), undefined);
     t.match(lacking(text(CLIENT), [[own, 1]]), new RegExp(`signatures of ${OTHER.publicKey()} weigh 0`));
-    const strict: [string, Authority] = [OTHER.publicKey(), authority([[OTHER.publicKey(), 1]])];
+    const strict: [string, SigningAuthority] = [OTHER.publicKey(), authority([[OTHER.publicKey(), 1]])];
     t.match(lacking(text(CLIENT, OTHER), [[own, 1]], [strict]), /weigh 1, and 2/);
   });
 
@@ -73,7 +73,7 @@ t.test('weights', async (t) => {
 
 t.test('wrong signature', async (t) => {
   const wrong = (how: EnvelopeHow, ...operations: Parameters<typeof envelopeText>[1]) =>
-    wrongSignature(readEnvelope(envelopeText(CLIENT, operations, how)), PASSPHRASE);
+    invalidSignature(readEnvelope(envelopeText(CLIENT, operations, how)), PASSPHRASE);
 
   t.test('a signature shows by which network it was made', (t) => {
     t.equal(wrong({}, payOp('1')), undefined);

@@ -2,10 +2,10 @@ import { Asset, LiquidityPoolAsset, Operation, xdr } from '@stellar/stellar-sdk'
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import {
-  assertUnheld,
-  heldFault,
-  trustedBy,
-  unknownAllowed,
+  assertTrustLines,
+  policyFaults,
+  trustLineAssets,
+  trustLineFault,
 } from '../../../../../../src/chains/stellar/guard/tokens.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
@@ -31,14 +31,14 @@ t.test('known', async (t) => {
   });
 
   t.test('what the network has is known, also where one endpoint does not have it', async (t) => {
-    t.strictSame(await unknownAllowed(endpointsOf(whole), there, account), []);
-    t.strictSame(await unknownAllowed(endpointsOf(empty, whole), there, account), []);
-    t.strictSame(await unknownAllowed(endpointsOf(empty), there, relayerAccount({})), []);
+    t.strictSame(await policyFaults(endpointsOf(whole), there, account), []);
+    t.strictSame(await policyFaults(endpointsOf(empty, whole), there, account), []);
+    t.strictSame(await policyFaults(endpointsOf(empty), there, relayerAccount({})), []);
   });
 
   t.test('what it does not have is named, with what to do', async (t) => {
     for (const nodes of [endpointsOf(empty), endpointsOf(empty, empty)]) {
-      t.strictSame(await unknownAllowed(nodes, there, account), [
+      t.strictSame(await policyFaults(nodes, there, account), [
         `allowed_tokens: the issuer of ${USD} is not on this network; correct it, or take it out`,
         `allowed_tokens: ${TOKEN} is not a token on this network; correct it, or take it out`,
       ]);
@@ -47,9 +47,9 @@ t.test('known', async (t) => {
 
   t.test('and so are swaps that it has no place for', async (t) => {
     const nowhere = { books: { network: 'n', horizon: null }, soroswap: null };
-    t.match(await unknownAllowed(endpointsOf(whole), nowhere, account), [/order-book needs/, /soroswap has no router/]);
+    t.match(await policyFaults(endpointsOf(whole), nowhere, account), [/order-book needs/, /soroswap has no router/]);
     const { swap_config: _, ...none } = account.policies;
-    t.strictSame(await unknownAllowed(endpointsOf(whole), nowhere, { ...account, policies: none }), []);
+    t.strictSame(await policyFaults(endpointsOf(whole), nowhere, { ...account, policies: none }), []);
   });
 });
 
@@ -64,7 +64,7 @@ t.test('trust', async (t) => {
   const allowed = [USD, LONGER].map(({ code, issuer }) => ({ asset: `${code}:${issuer}` }));
   const policy = readPolicy({ fee_payment_strategy: 'user', allowed_tokens: [...allowed, { asset: 'native' }] });
   const trusted = (operations: xdr.Operation[], how: EnvelopeHow = {}) =>
-    trustedBy(readEnvelope(envelopeText(RELAYER, operations, how)).transaction, policy);
+    trustLineAssets(readEnvelope(envelopeText(RELAYER, operations, how)).transaction, policy);
   const trust = (asset: Asset | LiquidityPoolAsset, limit?: string) =>
     Operation.changeTrust({ asset, ...(limit === undefined ? {} : { limit }) });
 
@@ -79,7 +79,11 @@ t.test('trust', async (t) => {
     const foreign = Operation.changeTrust({ asset: USD, source: OTHER.publicKey() });
     t.equal(trusted([foreign]), undefined, 'of its own account');
     const any = readPolicy({ fee_payment_strategy: 'user' });
-    t.equal(trustedBy(readEnvelope(envelopeText(RELAYER, [trust(USD)])).transaction, any), undefined, 'by name only');
+    t.equal(
+      trustLineAssets(readEnvelope(envelopeText(RELAYER, [trust(USD)])).transaction, any),
+      undefined,
+      'by name only',
+    );
     t.end();
   });
 });
@@ -97,7 +101,7 @@ t.test('holding', async (t) => {
     );
   const asked = (count: number, held: bigint | null) => {
     const read = knowing(held === null ? {} : { lines: [[RELAYER, USD, held]] });
-    return assertUnheld(read, { transaction: transaction(count) }, account);
+    return assertTrustLines(read, { transaction: transaction(count) }, account);
   };
 
   t.test('a trust line is asked for once', async (t) => {
@@ -108,6 +112,6 @@ t.test('holding', async (t) => {
 
   t.test('a relayer that pays itself may ask for it again', async (t) => {
     const read = knowing({ lines: [[RELAYER, USD, 0n]] });
-    t.equal(await heldFault(read, { transaction: transaction(2) }, relayerAccount()), undefined);
+    t.equal(await trustLineFault(read, { transaction: transaction(2) }, relayerAccount()), undefined);
   });
 });

@@ -4,13 +4,13 @@ import { scValToNative } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { contractValueSchema } from '../../../../../../src/chains/stellar/form/contract.ts';
 import {
+  atKey,
   contractValueOf,
   errorValueOf,
   integer128,
   integer256,
-  integerIn,
+  parseInteger,
   ValueFault,
-  within,
 } from '../../../../../../src/chains/stellar/message/contract-value.ts';
 
 const ACCOUNT = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
@@ -105,14 +105,14 @@ t.test('nothing is deeper than the host goes', (t) => {
 
 t.test('value fault', async (t) => {
   t.test('a fault is told from the outside', (t) => {
-    const inside = () => within('b', () => within(0, () => fault('no')));
-    t.throws(() => within('a', inside), { message: 'no', path: ['a', 'b', 0] });
+    const inside = () => atKey('b', () => atKey(0, () => fault('no')));
+    t.throws(() => atKey('a', inside), { message: 'no', path: ['a', 'b', 0] });
     t.equal(
-      within('a', () => 5),
+      atKey('a', () => 5),
       5,
     );
     const other = new Error('other');
-    t.throws(() => within('a', () => thrown(other)), other, 'nothing else is touched');
+    t.throws(() => atKey('a', () => thrown(other)), other, 'nothing else is touched');
     t.end();
   });
 
@@ -126,10 +126,10 @@ t.test('value fault', async (t) => {
 });
 
 t.test('digits are kept, whatever holds them', (t) => {
-  t.equal(integerIn('9007199254740993', 0n, 2n ** 64n), 9_007_199_254_740_993n);
-  t.equal(integerIn(-3, -3n, 3n), -3n);
+  t.equal(parseInteger('9007199254740993', 0n, 2n ** 64n), 9_007_199_254_740_993n);
+  t.equal(parseInteger(-3, -3n, 3n), -3n);
   for (const none of [2 ** 53, 1.5, '1e3', ' 1', '0x1', '', '9'.repeat(81), null, true, 4, -4]) {
-    t.throws(() => integerIn(none, -3n, 3n), { name: 'ValueFault' }, String(none));
+    t.throws(() => parseInteger(none, -3n, 3n), { name: 'ValueFault' }, String(none));
   }
   t.end();
 });

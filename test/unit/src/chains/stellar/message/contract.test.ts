@@ -2,10 +2,10 @@ import { nativeToScVal, scValToNative, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import type { WireContractOperation } from '../../../../../../src/chains/stellar/form/contract.ts';
 import {
-  addressIn,
   authorizedFunctionOf,
-  entryIn,
-  lastLedgerOf,
+  authorizingAddress,
+  lastLedgerOfConsent,
+  parseAuthorizationEntry,
 } from '../../../../../../src/chains/stellar/message/authorization.ts';
 import {
   addressValue,
@@ -99,16 +99,16 @@ t.test('authorization', async (t) => {
 
   t.test('a consent comes whole or not at all', (t) => {
     const text = source.toXdr('base64');
-    t.ok(entryIn(text));
+    t.ok(parseAuthorizationEntry(text));
     for (const none of [text.slice(4), `${text}AAAA`, text.replace('=', ''), '', 'no']) {
-      t.equal(entryIn(none), none === text ? source : undefined, none);
+      t.equal(parseAuthorizationEntry(none), none === text ? source : undefined, none);
     }
     t.end();
   });
 
   t.test('each kind of consent but the source’s is of an address, and ends with a ledger', (t) => {
-    t.equal(lastLedgerOf(source), null);
-    t.equal(addressIn(source.credentials), undefined);
+    t.equal(lastLedgerOfConsent(source), null);
+    t.equal(authorizingAddress(source.credentials), undefined);
     const delegated = new xdr.SorobanAddressCredentialsWithDelegates({
       addressCredentials: credentials,
       delegates: [],
@@ -118,8 +118,8 @@ t.test('authorization', async (t) => {
       Credentials.sorobanCredentialsAddressV2(credentials),
       Credentials.sorobanCredentialsAddressWithDelegates(delegated),
     ]) {
-      t.equal(lastLedgerOf(consent(one)), 4_000_000_000n);
-      t.equal(addressIn(one), 'CAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABSC4');
+      t.equal(lastLedgerOfConsent(consent(one)), 4_000_000_000n);
+      t.equal(authorizingAddress(one), 'CAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABSC4');
     }
     t.end();
   });

@@ -1,7 +1,7 @@
 import { Asset, Memo, Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { draftOf, memoOf, operationOf } from '../../../../../../src/chains/stellar/message/draft.ts';
-import { accountOf } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
+import { draftTransaction, memoOf, operationOf } from '../../../../../../src/chains/stellar/message/draft.ts';
+import { accountOfMuxed } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { envelopeText, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { lumens, RELAYER } from '../../../../../support/stellar-relayer.ts';
 
@@ -9,10 +9,10 @@ const ADDRESS = RELAYER.publicKey();
 
 t.test('operations have neither bounds nor a bid of their own', (t) => {
   const asked = { operations: [{ ...lumens(5), type: 'payment' as const, asset: { type: 'native' as const } }] };
-  const draft = draftOf(asked, ADDRESS);
+  const draft = draftTransaction(asked, ADDRESS);
   t.match(draft, { minTime: 0n, maxTime: null, ledgers: null, bid: 0n, memo: { type: 'memoNone' } });
   t.equal(draft.operations.length, 1);
-  t.equal(accountOf(draft.source), ADDRESS);
+  t.equal(accountOfMuxed(draft.source), ADDRESS);
   t.end();
 });
 
@@ -22,14 +22,14 @@ t.test('an envelope keeps what it says, but for sequence and end', (t) => {
     maxTime: 0,
     with: (builder) => builder.setLedgerbounds(1, 9),
   });
-  t.match(draftOf({ transaction }, ADDRESS), {
+  t.match(draftTransaction({ transaction }, ADDRESS), {
     minTime: 0n,
     maxTime: null,
     bid: 600n,
     ledgers: { minLedger: 1, maxLedger: 9 },
     operations: { length: 2 },
   });
-  t.equal(draftOf({ transaction: envelopeText(RELAYER, [payOp('1')], { maxTime: 9 }) }, ADDRESS).maxTime, 9n);
+  t.equal(draftTransaction({ transaction: envelopeText(RELAYER, [payOp('1')], { maxTime: 9 }) }, ADDRESS).maxTime, 9n);
   t.end();
 });
 

@@ -1,12 +1,12 @@
 import { Contract, nativeToScVal, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import {
-  approvalOf,
   consentedCallOf,
+  feeApprovalOf,
+  feeForwardOf,
   forwardBodyOf,
   forwardCallOf,
-  forwardOf,
-  isSame,
+  isSameCall,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { address, i128, symbol, u32, vec } from '../../../../../support/stellar-contract-scene.ts';
@@ -38,26 +38,26 @@ function made(contract: string, name: string, ...given: xdr.ScVal[]): xdr.Invoke
 }
 
 t.test('what is called, agreed to and approved is what the forwarder asks for', (t) => {
-  t.ok(isSame(forwardCallOf(forward), made(FORWARDER, 'forward', ...args)));
+  t.ok(isSameCall(forwardCallOf(forward), made(FORWARDER, 'forward', ...args)));
   const [token, , most, until, ...called] = args.slice(0, 7) as [xdr.ScVal, xdr.ScVal, xdr.ScVal, xdr.ScVal];
-  t.ok(isSame(consentedCallOf(forward), made(FORWARDER, 'forward', token, most, until, ...called)));
-  t.ok(isSame(approvalOf(forward), made(LUMENS, 'approve', address(CLIENT), address(FORWARDER), most, until)));
+  t.ok(isSameCall(consentedCallOf(forward), made(FORWARDER, 'forward', token, most, until, ...called)));
+  t.ok(isSameCall(feeApprovalOf(forward), made(LUMENS, 'approve', address(CLIENT), address(FORWARDER), most, until)));
   t.end();
 });
 
 t.test('it is read back whole', (t) => {
   const { transaction } = readEnvelope(forwardText(forward));
-  const { target, ...rest } = forwardOf(transaction) ?? forwardTo({ fee: 0n });
+  const { target, ...rest } = feeForwardOf(transaction) ?? forwardTo({ fee: 0n });
   const { target: wanted, ...known } = forward;
   t.strictSame(rest, known);
-  t.ok(isSame(target, wanted));
+  t.ok(isSameCall(target, wanted));
   t.end();
 });
 
 t.test('a call of another form is none', (t) => {
   const asked = (name: string, ...given: xdr.ScVal[]) => {
     const operation = new Contract(FORWARDER).call(name, ...given);
-    return forwardOf(readEnvelope(envelopeText(RELAYER, [operation], { signers: [] })).transaction);
+    return feeForwardOf(readEnvelope(envelopeText(RELAYER, [operation], { signers: [] })).transaction);
   };
   t.ok(asked('forward', ...args));
   t.equal(asked('transfer', ...args), undefined);
@@ -68,8 +68,8 @@ t.test('a call of another form is none', (t) => {
   }
   t.equal(asked('forward', ...args.with(1, nativeToScVal(5_000n, { type: 'u128' }))), undefined);
   t.equal(asked('forward', ...args.with(6, xdr.ScVal.scvVec(null))), undefined);
-  t.equal(forwardOf(readEnvelope(envelopeText(RELAYER, [payOp('1')])).transaction), undefined);
-  t.equal(forwardOf({ operations: [] }), undefined);
+  t.equal(feeForwardOf(readEnvelope(envelopeText(RELAYER, [payOp('1')])).transaction), undefined);
+  t.equal(feeForwardOf({ operations: [] }), undefined);
   t.end();
 });
 

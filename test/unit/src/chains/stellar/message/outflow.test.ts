@@ -1,6 +1,10 @@
 import { Address, Asset, Claimant, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { consentedLumens, lumensOutflow, outflowOf } from '../../../../../../src/chains/stellar/message/outflow.ts';
+import {
+  consentedLumens,
+  lumensOutflow,
+  operationOutflow,
+} from '../../../../../../src/chains/stellar/message/outflow.ts';
 import { address, i128, invoke } from '../../../../../support/stellar-contract-scene.ts';
 import { CLIENT, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { PASSPHRASE, RELAYER } from '../../../../../support/stellar-relayer.ts';
@@ -152,13 +156,13 @@ t.test('taken', async (t) => {
       ['a domain', Operation.setOptions({ homeDomain: 'a' }), 0n],
       ['code', Operation.uploadContractWasm({ wasm: Buffer.alloc(4) }), 0n],
     ];
-    for (const [name, operation, most] of cases) t.equal(outflowOf(operation.body), most, name);
+    for (const [name, operation, most] of cases) t.equal(operationOutflow(operation.body), most, name);
     const backwards = new xdr.PaymentOp({
       destination: OTHER.xdrMuxedAccount(),
       asset: XLM.toXdrObject(),
       amount: -5n,
     });
-    t.equal(outflowOf(xdr.OperationBody.payment(backwards)), 0n, 'nothing is earned by it');
+    t.equal(operationOutflow(xdr.OperationBody.payment(backwards)), 0n, 'nothing is earned by it');
     t.end();
   });
 
@@ -172,7 +176,7 @@ t.test('taken', async (t) => {
       ['an end', Operation.accountMerge({ destination })],
       ['a sponsorship', Operation.beginSponsoringFutureReserves({ sponsoredId: destination })],
     ];
-    for (const [name, operation] of cases) t.equal(outflowOf(operation.body), ALL, name);
+    for (const [name, operation] of cases) t.equal(operationOutflow(operation.body), ALL, name);
     t.end();
   });
 });

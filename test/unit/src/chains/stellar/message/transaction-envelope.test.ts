@@ -1,16 +1,16 @@
 import { Account, type Keypair, MuxedAccount, Operation, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { hashOf } from '../../../../../../src/chains/stellar/message/transaction.ts';
+import { transactionHash } from '../../../../../../src/chains/stellar/message/transaction.ts';
 import {
-  accountNamed,
-  accountOf,
-  boundsOf,
+  accountOfAddress,
+  accountOfMuxed,
   isSoroban,
   MalformedEnvelope,
   preconditionsOf,
   readEnvelope,
   resourceFeeOf,
-  shapeFault,
+  timeBoundsOf,
+  transactionShapeFault,
 } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import {
   bumpText,
@@ -38,10 +38,14 @@ t.test('envelopes of all forms are read as the second', (t) => {
   });
   const envelope = new xdr.TransactionV0Envelope({ tx: first, signatures: [...signatures] });
   const read = readEnvelope(xdr.TransactionEnvelope.envelopeTypeTxV0(envelope).toXdr('base64'));
-  t.same(hashOf(read.transaction, PASSPHRASE), Buffer.from(transactionIn(text).hash()), 'and are signed as that');
+  t.same(
+    transactionHash(read.transaction, PASSPHRASE),
+    Buffer.from(transactionIn(text).hash()),
+    'and are signed as that',
+  );
   const bump = readEnvelope(bumpText(text, 400n));
   t.match({ isFeeBump: bump.isFeeBump, signatures: bump.signatures.length }, { isFeeBump: true, signatures: 2 });
-  t.same(hashOf(bump.transaction, PASSPHRASE), hashOf(transaction, PASSPHRASE));
+  t.same(transactionHash(bump.transaction, PASSPHRASE), transactionHash(transaction, PASSPHRASE));
   t.end();
 });
 
@@ -54,10 +58,10 @@ t.test('what is no envelope is malformed', (t) => {
 
 t.test('its accounts, bounds and resources', (t) => {
   const { transaction } = readEnvelope(text);
-  t.equal(accountOf(transaction.sourceAccount), CLIENT.publicKey());
+  t.equal(accountOfMuxed(transaction.sourceAccount), CLIENT.publicKey());
   const muxed = new xdr.MuxedAccountMed25519({ id: 5n, ed25519: OTHER.rawPublicKey() });
-  t.equal(accountOf(xdr.MuxedAccount.keyTypeMuxedEd25519(muxed)), OTHER.publicKey());
-  t.strictSame(boundsOf(transaction), { minTime: 0n, maxTime: 2_000_000_000n });
+  t.equal(accountOfMuxed(xdr.MuxedAccount.keyTypeMuxedEd25519(muxed)), OTHER.publicKey());
+  t.strictSame(timeBoundsOf(transaction), { minTime: 0n, maxTime: 2_000_000_000n });
   t.equal(preconditionsOf(transaction), null);
   t.equal(resourceFeeOf(transaction), 0n);
   t.notOk(isSoroban(transaction));
@@ -66,7 +70,7 @@ t.test('its accounts, bounds and resources', (t) => {
     with: (builder) => builder.setLedgerbounds(5, 9),
   });
   const { transaction: bounded } = readEnvelope(more);
-  t.strictSame(boundsOf(bounded), { minTime: 0n, maxTime: 2_000_000_000n });
+  t.strictSame(timeBoundsOf(bounded), { minTime: 0n, maxTime: 2_000_000_000n });
   t.match(preconditionsOf(bounded), { ledgerBounds: { minLedger: 5, maxLedger: 9 } });
   t.equal(resourceFeeOf(bounded), 70n);
   t.end();
@@ -74,7 +78,7 @@ t.test('its accounts, bounds and resources', (t) => {
 
 t.test('what the protocol refuses whatever it does', (t) => {
   const faultOf = (operations: xdr.Operation[], source: Keypair = CLIENT) =>
-    shapeFault(readEnvelope(envelopeText(source, operations)).transaction);
+    transactionShapeFault(readEnvelope(envelopeText(source, operations)).transaction);
   const soroban = Operation.extendFootprintTtl({ extendTo: 5 });
   t.equal(faultOf([payOp('1')]), undefined);
   t.equal(faultOf([soroban]), undefined);
@@ -83,9 +87,12 @@ t.test('what the protocol refuses whatever it does', (t) => {
   t.match(faultOf([soroban, payOp('1')]), /must be exclusive/);
   const { transaction } = readEnvelope(envelopeText(CLIENT, [soroban]));
   const noted = new xdr.Transaction({ ...fieldsOf(transaction), memo: xdr.Memo.memoId(5n) });
-  t.match(shapeFault(noted), /cannot have a memo/);
+  t.match(transactionShapeFault(noted), /cannot have a memo/);
   const many = Array.from({ length: 101 }, () => payOp('1'));
-  t.match(shapeFault({ ...fieldsOf(transaction), operations: many } as xdr.Transaction), /has 101 operations/);
+  t.match(
+    transactionShapeFault({ ...fieldsOf(transaction), operations: many } as xdr.Transaction),
+    /has 101 operations/,
+  );
   t.end();
 });
 
@@ -95,7 +102,7 @@ function fieldsOf({ sourceAccount, fee, seqNum, cond, memo, operations, ext }: x
 
 t.test('an account is named in two forms', (t) => {
   const muxed = new MuxedAccount(new Account(CLIENT.publicKey(), '0'), '18446744073709551615').accountId();
-  t.equal(accountNamed(muxed), CLIENT.publicKey());
-  for (const other of [CLIENT.publicKey(), `${muxed}A`, '']) t.equal(accountNamed(other), other);
+  t.equal(accountOfAddress(muxed), CLIENT.publicKey());
+  for (const other of [CLIENT.publicKey(), `${muxed}A`, '']) t.equal(accountOfAddress(other), other);
   t.end();
 });

@@ -1,12 +1,12 @@
 import { FeeBumpTransaction, Keypair, Networks, Transaction } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
+import { draftTransaction } from '../../../../../../src/chains/stellar/message/draft.ts';
 import {
-  decorated,
-  envelopeOf,
-  feeBumpOf,
-  hashOf,
-  transactionOf,
+  buildFeeBump,
+  buildTransaction,
+  decorateSignature,
+  encodeEnvelope,
+  transactionHash,
 } from '../../../../../../src/chains/stellar/message/transaction.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 
@@ -15,20 +15,20 @@ t.test('the public library reads what was built, and finds the signature good', 
   const operations = [
     { type: 'payment' as const, destination: keys.publicKey(), amount: 5, asset: { type: 'native' as const } },
   ];
-  const draft = draftOf({ operations, memo: { type: 'text', value: 'hello' } }, keys.publicKey());
-  const built = transactionOf(draft, { fee: 200n, sequence: 7n, maxTime: 1_800_000_000n });
-  const hash = hashOf(built, Networks.TESTNET);
-  const envelope = envelopeOf(built, [decorated(keys.rawPublicKey(), keys.sign(hash))]);
+  const draft = draftTransaction({ operations, memo: { type: 'text', value: 'hello' } }, keys.publicKey());
+  const built = buildTransaction(draft, { fee: 200n, sequence: 7n, maxTime: 1_800_000_000n });
+  const hash = transactionHash(built, Networks.TESTNET);
+  const envelope = encodeEnvelope(built, [decorateSignature(keys.rawPublicKey(), keys.sign(hash))]);
   const read = new Transaction(envelope, Networks.TESTNET);
   t.equal(Buffer.from(read.hash()).toString('hex'), hash.toString('hex'));
   t.match(read, { source: keys.publicKey(), fee: '200', sequence: '7', timeBounds: { maxTime: '1800000000' } });
   t.ok(keys.verify(read.hash(), keys.sign(hash)));
-  t.not(hashOf(built, Networks.PUBLIC).toString('hex'), hash.toString('hex'), 'the network is part of it');
+  t.not(transactionHash(built, Networks.PUBLIC).toString('hex'), hash.toString('hex'), 'the network is part of it');
 
   const payer = Keypair.random();
-  const bump = feeBumpOf(readEnvelope(envelope), payer.publicKey(), 4_000_000_000n);
-  const bumpHash = hashOf(bump, Networks.TESTNET);
-  const bumped = new FeeBumpTransaction(envelopeOf(bump, []), Networks.TESTNET);
+  const bump = buildFeeBump(readEnvelope(envelope), payer.publicKey(), 4_000_000_000n);
+  const bumpHash = transactionHash(bump, Networks.TESTNET);
+  const bumped = new FeeBumpTransaction(encodeEnvelope(bump, []), Networks.TESTNET);
   t.equal(Buffer.from(bumped.hash()).toString('hex'), bumpHash.toString('hex'));
   t.match(bumped, { feeSource: payer.publicKey(), fee: '4000000000' }, 'the fee is exactly that');
   t.equal(bumped.innerTransaction.toXdr(), envelope, 'with the client’s signatures');

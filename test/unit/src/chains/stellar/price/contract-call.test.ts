@@ -4,11 +4,11 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import t from 'tap';
 import { authorizedFunctionOf } from '../../../../../../src/chains/stellar/message/authorization.ts';
 import { hostFunctionOf } from '../../../../../../src/chains/stellar/message/contract.ts';
-import { draftOf } from '../../../../../../src/chains/stellar/message/draft.ts';
+import { draftTransaction } from '../../../../../../src/chains/stellar/message/draft.ts';
 import { contractNeeds } from '../../../../../../src/chains/stellar/price/contract-call.ts';
 import type { StellarOperation } from '../../../../../../src/chains/stellar/schema.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 
 const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';
@@ -49,8 +49,8 @@ const until = (ledger: number) =>
 const ran = (auth: string[] = []): Json => ({ transactionData: data, minResourceFee: '4000', results: [{ auth }] });
 
 function needs(operation: StellarOperation, answer: Json) {
-  const read: ReadOne = async (_method, _params, parse) => parse(answer);
-  return contractNeeds(read, draftOf({ operations: [operation] }, RELAYER.publicKey()), 50n);
+  const read: ReadFromEndpoint = async (_method, _params, parse) => parse(answer);
+  return contractNeeds(read, draftTransaction({ operations: [operation] }, RELAYER.publicKey()), 50n);
 }
 
 t.test('the source’s consent to the call itself is taken from the node', async (t) => {

@@ -1,9 +1,14 @@
 import { xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { amountValue } from '../../../../../../src/chains/stellar/message/contract.ts';
-import { askContract, isToken, simulate, tokenBalance } from '../../../../../../src/chains/stellar/price/simulation.ts';
+import {
+  isToken,
+  readContract,
+  simulateOperation,
+  tokenBalance,
+} from '../../../../../../src/chains/stellar/price/simulation.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
-import type { ReadOne } from '../../../../../../src/egress/rpc/rpc-client.ts';
+import type { ReadFromEndpoint } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
 import { nodeWith, TOKEN } from '../../../../../support/stellar-swap-scene.ts';
 
@@ -32,14 +37,14 @@ const plain = { source, operation, data: null, isBare: false };
 
 function asking(answer: Json) {
   const asked: JsonObject[] = [];
-  const read: ReadOne = async (method, params, parse) => {
+  const read: ReadFromEndpoint = async (method, params, parse) => {
     asked.push({ method, params });
     return parse(answer);
   };
   return { read, asked };
 }
 
-const found = (answer: Json) => simulate(asking(answer).read, plain);
+const found = (answer: Json) => simulateOperation(asking(answer).read, plain);
 
 t.test('what it uses costs what the node asks for it', async (t) => {
   const told = await found(ran);
@@ -89,10 +94,10 @@ t.test('a trouble of the node is no answer about the call', async (t) => {
 
 t.test('consents are enforced where none may be found', async (t) => {
   const { read, asked } = asking(ran);
-  await simulate(read, plain);
-  await simulate(read, { ...plain, isBare: true });
+  await simulateOperation(read, plain);
+  await simulateOperation(read, { ...plain, isBare: true });
   const given = xdr.SorobanTransactionData.fromXdr(data, 'base64');
-  await simulate(read, { ...plain, data: given });
+  await simulateOperation(read, { ...plain, data: given });
   t.match(asked, [
     { method: 'simulateTransaction', params: { transaction: /^AAAA/, authMode: undefined } },
     { params: { authMode: 'enforce' } },
@@ -135,6 +140,6 @@ t.test('token', async (t) => {
     const odd = nodeWith({ balance: () => ({ value: xdr.ScVal.scvU32(7) }) });
     await t.rejects(tokenBalance(odd, TOKEN, relayer), TypeError);
     const asked = { contract: TOKEN, name: 'fails', args: [] };
-    t.match(await askContract(nodeWith({ fails: () => 'why' }), asked), /simulation failed: .* why$/);
+    t.match(await readContract(nodeWith({ fails: () => 'why' }), asked), /simulation failed: .* why$/);
   });
 });

@@ -3,10 +3,10 @@ import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import {
   assertWithinLimit,
-  contractNamed,
   contractTokenOf,
   feeTokenOf,
-  paidToken,
+  feeTokenOfAsset,
+  tokenContractOf,
 } from '../../../../../../src/chains/stellar/sponsor/asset.ts';
 import { text } from '../../../../../support/stellar-contract-scene.ts';
 import { OTHER } from '../../../../../support/stellar-envelopes.ts';
@@ -31,10 +31,12 @@ t.test('the coin has three names, and tokens one', (t) => {
 t.test('the policies say which are taken, and how much of each', (t) => {
   const some = policy([{ asset: 'XLM' }, { asset: USD, max_allowed_fee: 5, swap_config: { slippage_percentage: 2 } }]);
   t.match(feeTokenOf('native', some).allowed, { asset: 'native', maxFee: null, slippage: null });
-  const token = paidToken(new Asset('USD', OTHER.publicKey()), some);
+  const token = feeTokenOfAsset(new Asset('USD', OTHER.publicKey()), some);
   t.match(token.allowed, { asset: USD, maxFee: 5n, slippage: 2 });
-  t.throws(() => paidToken(new Asset('EUR', OTHER.publicKey()), some), { message: /EUR:G\w+ is not allowed for fees/ });
-  t.match(paidToken(Asset.native(), policy()), { name: 'native' });
+  t.throws(() => feeTokenOfAsset(new Asset('EUR', OTHER.publicKey()), some), {
+    message: /EUR:G\w+ is not allowed for fees/,
+  });
+  t.match(feeTokenOfAsset(Asset.native(), policy()), { name: 'native' });
   t.doesNotThrow(() => assertWithinLimit(token, 5n));
   t.throws(() => assertWithinLimit(token, 6n), { message: 'Max fee exceeded: 5' });
   t.end();
@@ -99,10 +101,10 @@ t.test('contract token', async (t) => {
   });
 
   t.test('another name of an asset tells its contract', (t) => {
-    t.equal(contractNamed(TARGET, PASSPHRASE), TARGET);
-    t.throws(() => contractNamed('XLM', PASSPHRASE), { message: new RegExp(`got 'XLM': its own is ${LUMENS}$`) });
-    t.throws(() => contractNamed(called, PASSPHRASE), { message: new RegExp(`its own is ${contractOfUsd}$`) });
-    t.throws(() => contractNamed('no', PASSPHRASE), { message: /^Invalid fee_token structure/ });
+    t.equal(tokenContractOf(TARGET, PASSPHRASE), TARGET);
+    t.throws(() => tokenContractOf('XLM', PASSPHRASE), { message: new RegExp(`got 'XLM': its own is ${LUMENS}$`) });
+    t.throws(() => tokenContractOf(called, PASSPHRASE), { message: new RegExp(`its own is ${contractOfUsd}$`) });
+    t.throws(() => tokenContractOf('no', PASSPHRASE), { message: /^Invalid fee_token structure/ });
     t.end();
   });
 });

@@ -2,12 +2,12 @@
 import t from 'tap';
 import type { ReadyPreparation } from '../../../../../../src/chains/chain-client.ts';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
-import type { Forward } from '../../../../../../src/chains/stellar/message/forward.ts';
+import type { FeeForward } from '../../../../../../src/chains/stellar/message/forward.ts';
 import {
   assertForwardPaid,
   forwarderOf,
-  placeFee,
-  withinPayment,
+  limitToPayment,
+  sorobanInclusionFee,
 } from '../../../../../../src/chains/stellar/sponsor/forward-price.ts';
 import { CLIENT } from '../../../../../support/stellar-envelopes.ts';
 import {
@@ -23,12 +23,12 @@ import { RESOURCES, ran, simulating } from '../../../../../support/stellar-simul
 
 const market = { books: { network: 'testnet', horizon: null }, forwarder: FORWARDER, passphrase: PASSPHRASE };
 const read = simulating({ calls: { forward: ran() } });
-const request = (over: Partial<Forward> = {}, lastLedger = 90) => {
+const request = (over: Partial<FeeForward> = {}, lastLedger = 90) => {
   const forward = forwardTo(over);
   return { forward: forwardText(forward), consent: consentBy(CLIENT, rootOf(forward), lastLedger).toXdr('base64') };
 };
 const account = (policies = {}) => relayerAccount({ fee_payment_strategy: 'user', ...policies });
-const paid = (over: Partial<Forward>, policies = {}, of = market) =>
+const paid = (over: Partial<FeeForward>, policies = {}, of = market) =>
   assertForwardPaid(read, request(over), account(policies), of);
 
 t.test('the fee is worth what the call costs by now, less what a price may have moved', async (t) => {
@@ -59,7 +59,7 @@ t.test('only the network’s forwarder, and calls that a node lets pass', async 
   });
   const late = assertForwardPaid(read, request({}, 60), account(), market);
   await t.rejects(late, { message: /consent in its auth has expired/ });
-  t.equal(await placeFee(read), 100n);
+  t.equal(await sorobanInclusionFee(read), 100n);
 });
 
 /** The prepared fields of a call: its resource fee, and `place` stroops as inclusion fee. */
@@ -68,8 +68,8 @@ const prepared = (place: bigint): ReadyPreparation => {
   const contract = { data: String(ran()['transactionData']), consents: [] };
   return { kind: 'ready', fields: fieldsOf({ fee: Number(fee), contract }), cost: fee };
 };
-const bound = (place: bigint, over: Partial<Forward>, policies = {}) =>
-  withinPayment(read, prepared(place), request(over), account(policies).policies, market);
+const bound = (place: bigint, over: Partial<FeeForward>, policies = {}) =>
+  limitToPayment(read, prepared(place), request(over), account(policies).policies, market);
 
 t.test('for its place no more is bid than the user pays for', async (t) => {
   t.match(await bound(100n, { fee: 5_000n }), { fields: { fee: 4_100 }, cost: 4_100n });
@@ -81,8 +81,8 @@ t.test('for its place no more is bid than the user pays for', async (t) => {
 
 t.test('what is refused stays so, and what nobody pays for is', async (t) => {
   const first = { kind: 'first', first: {} as never, reason: 'archived' } as const;
-  const asked = (one: Parameters<typeof withinPayment>[1], of = market, policies = {}) =>
-    withinPayment(read, one, request(), account(policies).policies, of);
+  const asked = (one: Parameters<typeof limitToPayment>[1], of = market, policies = {}) =>
+    limitToPayment(read, one, request(), account(policies).policies, of);
   t.strictSame(await asked(first), { kind: 'refused', reason: 'archived' });
   t.match(await asked({ kind: 'parked', reason: 'no money', retryInMs: 5 }), { kind: 'parked' });
   t.match(await asked(prepared(100n), { ...market, forwarder: TARGET }), {

@@ -4,10 +4,10 @@ import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { contractCall } from '../../../../../../src/chains/stellar/message/contract.ts';
 import {
-  approvalOf,
   consentedCallOf,
+  feeApprovalOf,
+  feeForwardOf,
   forwardCallOf,
-  forwardOf,
 } from '../../../../../../src/chains/stellar/message/forward.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { buildForward, quoteForward } from '../../../../../../src/chains/stellar/sponsor/forwarding.ts';
@@ -22,7 +22,7 @@ function askedIn(call: xdr.InvokeContractArgs) {
   const body = xdr.OperationBody.invokeHostFunction(
     new xdr.InvokeHostFunctionOp({ hostFunction: xdr.HostFunction.hostFunctionTypeInvokeContract(call), auth: [] }),
   );
-  const forward = forwardOf({ operations: [new xdr.Operation({ sourceAccount: null, body })] });
+  const forward = feeForwardOf({ operations: [new xdr.Operation({ sourceAccount: null, body })] });
   if (forward === undefined) throw new Error('a call of the forwarder');
   return forward;
 }
@@ -32,7 +32,7 @@ const own = (root: xdr.SorobanAuthorizedInvocation) => {
 };
 const honest = (call: xdr.InvokeContractArgs) => {
   const forward = askedIn(call);
-  const root = below(consentedCallOf(forward), below(approvalOf(forward)), below(forward.target));
+  const root = below(consentedCallOf(forward), below(feeApprovalOf(forward)), below(forward.target));
   return ran([own(below(call)), consentBy(CLIENT, root)]);
 };
 const rich = { balance: ran([], i128(1_000_000n)) };
@@ -67,7 +67,7 @@ t.test('what is built is what was quoted, good for two minutes, under a nonce of
   t.strictSame(rest, { ...price, ...others });
   const built = readEnvelope(String(transaction));
   t.match(built, { signatures: { length: 0 }, transaction: { seqNum: 0n, fee: 4_100 } });
-  t.match(forwardOf(built.transaction), { fee: 4_700n, mostFee: 4_935n, lastLedger: 84, user: CLIENT.publicKey() });
+  t.match(feeForwardOf(built.transaction), { fee: 4_700n, mostFee: 4_935n, lastLedger: 84, user: CLIENT.publicKey() });
   const nonceIn = (text: unknown) => {
     const { credentials } = xdr.SorobanAuthorizationEntry.fromXdr(String(text), 'base64');
     return credentials.type === 'sorobanCredentialsAddress' ? credentials.address.nonce : 0n;

@@ -1,7 +1,7 @@
 // A false price here sells fees too cheaply. So an answer that does not name exactly this asset is refused.
 import { Asset } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { tokensFor } from '../../../../../../src/chains/stellar/sponsor/horizon.ts';
+import { quoteTokensFor } from '../../../../../../src/chains/stellar/sponsor/horizon.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
 import { MarketFailure } from '../../../../../../src/egress/market-client.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
@@ -20,7 +20,7 @@ async function told(answer: unknown, asked: object[] = []) {
     asked.push({ path, query });
     return answer as Json;
   };
-  return tokensFor({ network: 'testnet', horizon: { ...NO_MARKET, get } }, asset, 300n);
+  return quoteTokensFor({ network: 'testnet', horizon: { ...NO_MARKET, get } }, asset, 300n);
 }
 
 t.test('the first path is the best', async (t) => {
@@ -36,7 +36,7 @@ t.test('the first path is the best', async (t) => {
       },
     },
   ]);
-  t.equal(await tokensFor({ network: 'testnet', horizon: null }, Asset.native(), 300n), 300n, 'nobody is asked');
+  t.equal(await quoteTokensFor({ network: 'testnet', horizon: null }, Asset.native(), 300n), 300n, 'nobody is asked');
 });
 
 t.test('no path is the client’s to know, and no answer is not', async (t) => {
@@ -53,9 +53,11 @@ t.test('no path is the client’s to know, and no answer is not', async (t) => {
   ]) {
     await t.rejects(told(answer), { code: 'PROVIDER_FAILED' }, JSON.stringify(answer));
   }
-  await t.rejects(tokensFor({ network: 'testnet', horizon: null }, asset, 300n), { message: /names no horizon_url/ });
-  await t.rejects(tokensFor({ network: 'testnet', horizon: NO_MARKET }, asset, 300n), { code: 'PROVIDER_FAILED' });
+  await t.rejects(quoteTokensFor({ network: 'testnet', horizon: null }, asset, 300n), {
+    message: /names no horizon_url/,
+  });
+  await t.rejects(quoteTokensFor({ network: 'testnet', horizon: NO_MARKET }, asset, 300n), { code: 'PROVIDER_FAILED' });
   const get = () => Promise.reject(new RangeError('ours'));
-  await t.rejects(tokensFor({ network: 'testnet', horizon: { ...NO_MARKET, get } }, asset, 300n), RangeError);
+  await t.rejects(quoteTokensFor({ network: 'testnet', horizon: { ...NO_MARKET, get } }, asset, 300n), RangeError);
   t.ok(new MarketFailure('a') instanceof Error);
 });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { dialect } from '../../../../../../src/chains/stellar/dialect.ts';
-import { signUnsent, unsentRequestSchema } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
+import { rpcDialect } from '../../../../../../src/chains/stellar/dialect.ts';
+import { signOnlyRequestSchema, signOnlyTransaction } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { newAccount } from '../../../../../doubles/stellar/ledger/account.ts';
@@ -30,10 +30,10 @@ async function sign(t: Test, source: typeof CLIENT, text: string, policies: Json
       getLedgerEntries: { latestLedger: 50, entries: used === null ? [] : [found] },
     }),
   );
-  const rpc = openRpc([double.url], undefined, dialect);
+  const rpc = openRpc([double.url], undefined, rpcDialect);
   t.teardown(() => Promise.all([rpc.close(), double.stop()]));
   const account = relayerAccount(policies);
-  return signUnsent({ unsigned_xdr: text }, { rpc, passphrase: PASSPHRASE, account, signer });
+  return signOnlyTransaction({ unsigned_xdr: text }, { rpc, passphrase: PASSPHRASE, account, signer });
 }
 const own = (how: EnvelopeHow = {}) => envelopeText(RELAYER, [payOp('1')], { signers: [], ...how });
 
@@ -67,9 +67,9 @@ t.test('policies hold', async (t) => {
 });
 
 t.test('it is one envelope', (t) => {
-  t.ok(unsentRequestSchema.safeParse({ unsigned_xdr: 'AAAA' }).success);
+  t.ok(signOnlyRequestSchema.safeParse({ unsigned_xdr: 'AAAA' }).success);
   for (const bad of [{}, { unsigned_xdr: 5 }, { unsigned_xdr: 'AAAA', transaction: 'AAAA' }]) {
-    t.notOk(unsentRequestSchema.safeParse(bad).success);
+    t.notOk(signOnlyRequestSchema.safeParse(bad).success);
   }
   t.end();
 });

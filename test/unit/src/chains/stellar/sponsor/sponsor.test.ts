@@ -3,7 +3,7 @@ import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { feeTokenOf } from '../../../../../../src/chains/stellar/sponsor/asset.ts';
-import { priceOf, sponsorshipOf } from '../../../../../../src/chains/stellar/sponsor/sponsor.ts';
+import { createSponsorship, sponsoredPriceOf } from '../../../../../../src/chains/stellar/sponsor/sponsor.ts';
 import type { RpcClient } from '../../../../../../src/egress/rpc/rpc-client.ts';
 import { createKeySigner } from '../../../../../../src/signers/held-key.ts';
 import { CLIENT, envelopeText, payOp, transactionIn } from '../../../../../support/stellar-envelopes.ts';
@@ -12,7 +12,7 @@ import { PASSPHRASE, RELAYER, relayerAccount } from '../../../../../support/stel
 
 const account = relayerAccount({ fee_payment_strategy: 'user' });
 const read = knowing({ accounts: [[CLIENT, 1_000n]] });
-const { quote, build } = sponsorshipOf({
+const { quote, build } = createSponsorship({
   sideOf: () => ({ onOne: (use: (one: typeof read) => unknown) => use(read) }) as unknown as RpcClient,
   marketOf: async () => ({ books: { network: 'testnet', horizon: null }, forwarder: null, passphrase: PASSPHRASE }),
   blockTimeMs: 5_000,
@@ -55,7 +55,7 @@ t.test('price', async (t) => {
   const books = { network: 'testnet', horizon: null };
   const price = (policies: object = {}, usual = 100) => {
     const policy = readPolicy({ fee_payment_strategy: 'user', ...policies });
-    return priceOf(knowing({ usual }), transaction, feeTokenOf('native', policy), policy, books);
+    return sponsoredPriceOf(knowing({ usual }), transaction, feeTokenOf('native', policy), policy, books);
   };
 
   t.test('the operations, the payment and the bump, at what places cost', async (t) => {

@@ -1,7 +1,7 @@
 import { Operation } from '@stellar/stellar-sdk';
 import t from 'tap';
-import { envelopeOf } from '../../../../../../src/chains/stellar/message/transaction.ts';
-import { accountOf, readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
+import { encodeEnvelope } from '../../../../../../src/chains/stellar/message/transaction.ts';
+import { accountOfMuxed, readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
 import { sponsoredSchema, userDraft, withPayment } from '../../../../../../src/chains/stellar/sponsor/user-draft.ts';
 import {
   bumpText,
@@ -25,7 +25,10 @@ t.test('an envelope keeps its sequence, and operations get the next', async (t) 
     transaction: { seqNum: 8n },
   });
   const { transaction: made } = await ask({ operations, source_account: CLIENT.publicKey() });
-  t.match({ seqNum: made.seqNum, source: accountOf(made.sourceAccount) }, { seqNum: 8n, source: CLIENT.publicKey() });
+  t.match(
+    { seqNum: made.seqNum, source: accountOfMuxed(made.sourceAccount) },
+    { seqNum: 8n, source: CLIENT.publicKey() },
+  );
 });
 
 t.test('what the relayer pays for nobody', async (t) => {
@@ -48,7 +51,7 @@ t.test('what the relayer pays for nobody', async (t) => {
 t.test('the payment comes last, and the bounds are what was quoted', (t) => {
   const { transaction } = readEnvelope(envelopeText(CLIENT, [payOp('1')]));
   const built = withPayment(transaction, payOp('2'), { fee: 200n, maxTime: 1_020n });
-  t.match(transactionIn(envelopeOf(built, [])), {
+  t.match(transactionIn(encodeEnvelope(built, [])), {
     fee: '200',
     sequence: '8',
     timeBounds: { minTime: '0', maxTime: '1020' },

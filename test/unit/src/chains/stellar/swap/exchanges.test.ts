@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
-  exchangesOf,
   lumensContract,
   routerVariable,
-  strategyFor,
+  swapExchangesOf,
+  swapStrategyFor,
 } from '../../../../../../src/chains/stellar/swap/exchanges.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { ROUTER, TOKEN, USD } from '../../../../../support/stellar-swap-scene.ts';
@@ -12,18 +12,18 @@ const network = (settings: object) => ({ type: 'stellar' as const, name: 'n', rp
 
 t.test('each network has the router that the operator names for its kind', async (t) => {
   const contracts = { STELLAR_TESTNET_SOROSWAP_ROUTER_ADDRESS: ROUTER };
-  const test = exchangesOf(network({ is_testnet: true }), NO_MARKET, { contracts, routes: NO_MARKET });
+  const test = swapExchangesOf(network({ is_testnet: true }), NO_MARKET, { contracts, routes: NO_MARKET });
   t.match(test, { books: { network: 'n' }, soroswap: { router: ROUTER, network: 'testnet' } });
-  t.equal(exchangesOf(network({}), null, { contracts, routes: null }).soroswap, null, 'that is not of this one');
-  t.equal(exchangesOf(network({}), null).soroswap, null);
+  t.equal(swapExchangesOf(network({}), null, { contracts, routes: null }).soroswap, null, 'that is not of this one');
+  t.equal(swapExchangesOf(network({}), null).soroswap, null);
   t.equal(routerVariable(network({})), 'STELLAR_MAINNET_SOROSWAP_ROUTER_ADDRESS');
 });
 
 t.test('an asset has the first strategy that can handle it', async (t) => {
-  t.equal(strategyFor(USD, ['soroswap', 'order-book']), 'order-book');
-  t.equal(strategyFor(TOKEN, ['order-book', 'soroswap']), 'soroswap');
-  t.equal(strategyFor(TOKEN, ['order-book']), undefined);
-  t.equal(strategyFor('native', ['order-book', 'soroswap']), undefined, 'lumens are what all else becomes');
+  t.equal(swapStrategyFor(USD, ['soroswap', 'order-book']), 'order-book');
+  t.equal(swapStrategyFor(TOKEN, ['order-book', 'soroswap']), 'soroswap');
+  t.equal(swapStrategyFor(TOKEN, ['order-book']), undefined);
+  t.equal(swapStrategyFor('native', ['order-book', 'soroswap']), undefined, 'lumens are what all else becomes');
 });
 
 t.test('lumens have the contract that Stellar publishes', async (t) => {

@@ -6,7 +6,7 @@ import {
   callOperation,
   listValue,
 } from '../../../../../../src/chains/stellar/message/contract.ts';
-import { consentFault, prepareSwap, swapEvent } from '../../../../../../src/chains/stellar/swap/prepare.ts';
+import { prepareSwap, swapConsentFault, swapEvent } from '../../../../../../src/chains/stellar/swap/prepare.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { CLIENT } from '../../../../../support/stellar-envelopes.ts';
@@ -140,7 +140,7 @@ t.test('consents', async (t) => {
     );
 
   t.test('one transfer of the token, of what is given, is consented to', async (t) => {
-    t.equal(consentFault([consent([transfer({})])], given), undefined);
+    t.equal(swapConsentFault([consent([transfer({})])], given), undefined);
   });
 
   t.test('and nothing else', async (t) => {
@@ -166,7 +166,7 @@ t.test('consents', async (t) => {
       ['somebody’s', [consent([transfer({ from: somebody })])], /from somebody else/],
       ['more', [consent([transfer({ amount: 1_001n })])], /another amount than 1000/],
     ] as const) {
-      t.match(consentFault(consents, given), fault, what);
+      t.match(swapConsentFault(consents, given), fault, what);
     }
   });
 });

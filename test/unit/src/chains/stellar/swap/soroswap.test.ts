@@ -2,7 +2,7 @@ import { scValToNative } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { amountValue, listValue } from '../../../../../../src/chains/stellar/message/contract.ts';
 import { soroswapTrade } from '../../../../../../src/chains/stellar/swap/soroswap.ts';
-import type { Trade } from '../../../../../../src/chains/stellar/swap/trade.ts';
+import type { SwapTrade } from '../../../../../../src/chains/stellar/swap/trade.ts';
 import type { Json, JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { RELAYER } from '../../../../../support/stellar-relayer.ts';
@@ -49,7 +49,7 @@ function trade(rpc = endpointsOf(quoting(2_000n)), answer?: Json, asked: unknown
   return soroswapTrade(swappingOf(TOKEN, { rpc, exchanges: exchangesWith(null, routes) }));
 }
 
-function callIn({ operation }: Trade) {
+function callIn({ operation }: SwapTrade) {
   const { body } = operation;
   const asked = body.type === 'invokeHostFunction' ? body.invokeHostFunctionOp.hostFunction : undefined;
   if (asked?.type !== 'hostFunctionTypeInvokeContract') throw new Error('it is a call');

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import { amountValue } from '../../../../../../src/chains/stellar/message/contract.ts';
-import { stockOf, swapsOf } from '../../../../../../src/chains/stellar/swap/stock.ts';
+import { swapBalanceOf, swapRequestsOf } from '../../../../../../src/chains/stellar/swap/stock.ts';
 import { RELAYER, relayerAccount } from '../../../../../support/stellar-relayer.ts';
 import {
   endpointsOf,
@@ -17,7 +17,7 @@ const node = nodeWith({ balance: () => ({ value: amountValue(300n) }) }, { lines
 async function swapped(asset: string, swap_config: object = {}) {
   const policies = { fee_payment_strategy: 'user', allowed_tokens: [{ asset, swap_config: { ...swap_config } }] };
   const [token] = readPolicy(policies).allowedTokens;
-  return token && (await stockOf(node, RELAYER.publicKey(), token))?.swapped;
+  return token && (await swapBalanceOf(node, RELAYER.publicKey(), token))?.swapped;
 }
 
 t.test('all that can be given is swapped, and what offers promise is not there', async (t) => {
@@ -37,7 +37,8 @@ t.test('within the bounds of its token', async (t) => {
 
 t.test('wanted', async (t) => {
   const node = nodeWith({ balance: () => ({ value: amountValue(3n) }) }, { lines: [[RELAYER, USD_ASSET, 50n]] });
-  const wanted = (over: object = {}) => swapsOf(endpointsOf(node), relayerAccount({ ...SWAP_POLICIES, ...over }));
+  const wanted = (over: object = {}) =>
+    swapRequestsOf(endpointsOf(node), relayerAccount({ ...SWAP_POLICIES, ...over }));
 
   t.test('each asset of which there is something is swapped for itself', async (t) => {
     const common = { validUntil: null, anchorKind: 'sequence', onDeath: 'renew' } as const;

@@ -1,7 +1,7 @@
 import { Asset, xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
 import { readPolicy } from '../../../../../../src/chains/stellar/configuration/policy.ts';
-import { isAllowedHop, leastOf, orderBookTrade } from '../../../../../../src/chains/stellar/swap/trade.ts';
+import { isAllowedHop, minSwapReturn, orderBookTrade } from '../../../../../../src/chains/stellar/swap/trade.ts';
 import type { Json } from '../../../../../../src/domain/json/json.ts';
 import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { CLIENT } from '../../../../../support/stellar-envelopes.ts';
@@ -18,13 +18,13 @@ import {
 
 t.test('the least is the price less what it may move, of the token, the policy or one percent', async (t) => {
   const swapping = swappingOf(USD);
-  t.equal(leastOf(1_000n, swapping), 990n);
-  t.equal(leastOf(1_000n, { ...swapping, policy: { ...swapping.policy, slippage: 0.5 } }), 995n);
+  t.equal(minSwapReturn(1_000n, swapping), 990n);
+  t.equal(minSwapReturn(1_000n, { ...swapping, policy: { ...swapping.policy, slippage: 0.5 } }), 995n);
   const own = { ...swapping.stock, token: { ...swapping.stock.token, slippage: 2 } };
-  t.equal(leastOf(1_000n, { ...swapping, stock: own }), 980n);
-  t.equal(leastOf(1n, swapping), 1n);
+  t.equal(minSwapReturn(1_000n, { ...swapping, stock: own }), 980n);
+  t.equal(minSwapReturn(1n, swapping), 1n);
   const all = { ...swapping.stock, token: { ...swapping.stock.token, slippage: 100 } };
-  t.equal(leastOf(1_000n, { ...swapping, stock: all }), 1n, 'never for nothing');
+  t.equal(minSwapReturn(1_000n, { ...swapping, stock: all }), 1n, 'never for nothing');
 });
 
 t.test('a way leads over lumens and what the policies name', async (t) => {

@@ -1,9 +1,12 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
-import { type AttemptOutcome, signAttempts } from '../../../../../../src/engine/lane/attempts/further-attempts.ts';
+import {
+  type ReplacementOutcome,
+  signReplacementAttempts,
+} from '../../../../../../src/engine/lane/attempts/further-attempts.ts';
 import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offer } from '../../../../../../src/engine/lane/broadcast.ts';
+import { offerDueTransactions } from '../../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
 import { EngineWorld, present } from '../../../../../support/engine-world.ts';
 
@@ -14,9 +17,9 @@ async function scene(t: Test, count: number) {
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step();
   await signPending(step, pending);
-  await offer(step);
+  await offerDueTransactions(step);
   const bumpAll = () =>
-    signAttempts(
+    signReplacementAttempts(
       step,
       pending.map(({ id }) => ({
         entry: present(step.open.entries.get(id)),
@@ -27,7 +30,7 @@ async function scene(t: Test, count: number) {
   return { world, step, pending, bumpAll };
 }
 
-const kinds = (outcomes: readonly AttemptOutcome[]) => outcomes.map(({ kind }) => kind);
+const kinds = (outcomes: readonly ReplacementOutcome[]) => outcomes.map(({ kind }) => kind);
 
 /** Makes the ledger refuse every record that contains this transaction. */
 function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
@@ -119,6 +122,6 @@ t.test('nothing wanted asks nobody anything', async (t) => {
   const { step } = await scene(t, 1);
   const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
   const reached = t.capture(step.life, 'onCheckpoint');
-  t.strictSame(await signAttempts({ ...step, ledger }, []), []);
+  t.strictSame(await signReplacementAttempts({ ...step, ledger }, []), []);
   t.strictSame(reached(), []);
 });

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { TransactionStatus } from '../../../../../../src/domain/transaction/transaction-state.ts';
-import { parked, price } from '../../../../../../src/engine/lane/attempts/prepare.ts';
+import { parkTransaction, pricePending } from '../../../../../../src/engine/lane/attempts/prepare.ts';
 import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { signDue } from '../../../../../../src/engine/lane/due-attempts.ts';
+import { signDueAttempts } from '../../../../../../src/engine/lane/due-attempts.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../../support/store.ts';
 
@@ -17,7 +17,7 @@ t.test(
       return id === parked.id ? { kind: 'parked', reason: 'gas price above the cap', retryInMs: 5_000 } : undefined;
     };
 
-    const priced = await price(step, [ready, refused, parked]);
+    const priced = await pricePending(step, [ready, refused, parked]);
     t.strictSame(
       priced.map(({ transaction }) => transaction.id),
       [ready.id],
@@ -41,7 +41,7 @@ t.test('the balance is not promised twice within a batch', async (t) => {
   const batch = [];
   for (const cost of ['6', '6', '4']) batch.push(await world.accept('pay', { request: { effect: cost, cost } }));
 
-  const priced = await price(await world.step(), batch);
+  const priced = await pricePending(await world.step(), batch);
   t.strictSame(
     priced.map(({ transaction }) => transaction.request['cost']),
     ['6', '4'],
@@ -60,7 +60,7 @@ t.test('what signed transactions may cost is not promised again', async (t) => {
   });
   const transaction = await world.accept('pay', { request: { effect: 'y', cost: '4' } });
 
-  t.strictSame(await price(step, [transaction]), []);
+  t.strictSame(await pricePending(step, [transaction]), []);
   t.equal((await world.get(transaction)).status, 'pending');
 });
 
@@ -69,17 +69,17 @@ t.test('trouble with the endpoints fails nothing: the pause grows', async (t) =>
   world.chain.fault = () => 'request-lost';
   const transaction = await world.accept('pay');
   const step = stepAt(await world.step(), { now: () => 1_000 });
-  t.strictSame(await price(step, [transaction]), []);
+  t.strictSame(await pricePending(step, [transaction]), []);
   const after = await world.get(transaction);
   t.match(after, { status: 'pending', statusReason: /prepare timed out/, nextActionAt: 1_002 });
-  await price(step, [transaction]);
+  await pricePending(step, [transaction]);
   t.equal((await world.get(transaction)).nextActionAt, 1_004);
 });
 
 t.test('one of an unknown relayer holds up none but itself', async (t) => {
   const world = await EngineWorld.open(t);
   const [lost, fine] = [await world.accept('a'), await world.accept('b')];
-  const priced = await price(await world.step(), [{ ...lost, relayerId: 'gone' }, fine]);
+  const priced = await pricePending(await world.step(), [{ ...lost, relayerId: 'gone' }, fine]);
   t.strictSame(
     priced.map(({ transaction }) => transaction.id),
     [fine.id],
@@ -122,7 +122,7 @@ async function withPrerequisite(t: Test) {
   const transaction = await world.accept('pay');
   world.client.onPrepare = ({ id }) =>
     id === transaction.id ? { kind: 'first', first: { ...NEEDED }, reason: REASON } : undefined;
-  return { world, transaction, priceIt: async () => price(step, [await world.get(transaction)]) };
+  return { world, transaction, priceIt: async () => pricePending(step, [await world.get(transaction)]) };
 }
 
 t.test('a prerequisite becomes one transaction of its own, and the other waits for it', async (t) => {
@@ -185,7 +185,7 @@ t.test(
     ] as const) {
       const step = stepAt(await world.step(), { now: () => 1_000 });
       for (let index = 1; index < crowd; index += 1) step.memory.offers.failed(String(index));
-      const { set } = parked(step, transaction, 'balance', { reason: 'no money', pauseMs: 10_000 });
+      const { set } = parkTransaction(step, transaction, 'balance', { reason: 'no money', pauseMs: 10_000 });
       t.equal(set.nextActionAt, 1_000 + pauseMs);
     }
   },
@@ -250,7 +250,7 @@ t.test('a dearer version waits for the budget; the bytes that there are stay on 
   const step = await world.step();
   step.memory.offers.wantsAnother(transaction.id, 'underpriced');
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 11n });
-  t.equal(await signDue(step), 1);
+  t.equal(await signDueAttempts(step), 1);
   t.match(await world.get(transaction), { status: 'sent', statusReason: /^Plugin p has 0 left of fee_per_hour 7/ });
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.strictSame(await spent(), { value: 3n, fee: 7n });
@@ -263,6 +263,6 @@ t.test('a noop is paid for even beyond the budget, and counts against it', async
   const sent = await world.get(transaction);
   await (await world.step()).ledger.apply([{ transaction: sent, set: { noopEnd: 'canceled' } }]);
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 50n });
-  t.equal(await signDue(await world.step()), 1);
+  t.equal(await signDueAttempts(await world.step()), 1);
   t.strictSame(await spent(), { value: 3n, fee: 50n });
 });
