@@ -60,7 +60,7 @@ const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http))\\.ts$';
 
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-module-names)\\.ts$';
 /** Calls are kept by their numbers, and frames and reports are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */
@@ -236,7 +236,7 @@ export default {
     owner('pako', npm('pako'), '^sandbox/guest/lazy/compression\\.ts$'),
     owner('node-packages', NODE_PACKAGES, '^sandbox/guest/lazy/'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
-    owner('piscina', npm('piscina'), '^sandbox/host/pool\\.ts$'),
+    owner('piscina', npm('piscina'), '^sandbox/host/driver-pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),
     forbid(
       'only-owner-imports-openzeppelin',

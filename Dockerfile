@@ -20,7 +20,7 @@ COPY src ./src
 COPY console ./console
 COPY config ./config
 COPY plugins ./plugins
-RUN cp --update=none config/config.example.json config/config.json && mkdir /data && chown node:node /data
+RUN test -e config/config.json || cp config/config.example.json config/config.json && mkdir /data && chown node:node /data
 USER node
 VOLUME ["/data", "/app/config", "/app/plugins"]
 EXPOSE 8080 8081

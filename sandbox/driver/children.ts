@@ -1,8 +1,8 @@
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import { ChildSupervisor, callNotStartedReport } from './child-supervisor.ts';
 import { openJournal } from './journal.ts';
 import { type ChildLauncher, launch } from './launch.ts';
 import { NO_CALL } from './overrun-detector.ts';
-import { ChildSupervisor, callNotStartedReport } from './supervisor.ts';
 
 /** The children of one thread, by the numbers that the host gives them. */
 export class Children {

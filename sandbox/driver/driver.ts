@@ -10,9 +10,9 @@ import {
   type ToDriverMessages,
 } from '../protocol.ts';
 import { encodeReportMessage } from '../report-message.ts';
+import { callNotStartedReport } from './child-supervisor.ts';
 import { Children } from './children.ts';
 import { probeLauncher } from './confinement.ts';
-import { callNotStartedReport } from './supervisor.ts';
 
 /** What a driver thread posts to its parent once, as soon as it can work. */
 export interface DriverHello {

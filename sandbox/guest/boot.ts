@@ -32,7 +32,7 @@ import {
 } from './intrinsics/primordials.ts';
 import { fixArrayBuffer, removeGlobals, removeTemporal, tolerateFrozenTargets } from './intrinsics/removed.ts';
 import { findHandler, invokeHandler } from './invoke.ts';
-import type { LazyModule, LazyModuleName } from './lazy-modules.ts';
+import type { LazyModule, LazyModuleName } from './lazy-module-loader.ts';
 import { uncaughtLine } from './log-line.ts';
 import { GlobalNames } from './reuse/global-names.ts';
 import { ReachableObjects } from './reuse/reachable-objects.ts';

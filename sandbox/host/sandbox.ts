@@ -12,13 +12,13 @@ import {
   PROTOCOL_VERSION,
   type RequestMessage,
 } from '../protocol.ts';
-import { CallQueues } from './admission.ts';
+import { CallQueues } from './call-queues.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
 import { sandboxTexts } from './compiler/sandbox-texts.ts';
+import { createDriverPool, type DriverPool } from './driver-pool.ts';
 import { FairTaskStarter } from './fair-start.ts';
 import { createOrphanProcesses, killProcess, type OrphanProcesses, systemStartTime } from './orphans.ts';
-import { createDriverPool, type DriverPool } from './pool.ts';
 import { type ProcessClosedMessage, type SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
 import type { Clock, Log } from './surroundings.ts';
 

@@ -5,7 +5,7 @@ import { OpenCiphers } from './crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoResources } from './crypto/crypto-answer.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';
 import { CallJobs } from './crypto/jobs.ts';
-import { nodeCrypto } from './late-modules.ts';
+import { nodeCrypto } from './node-builtins.ts';
 
 const RANDOM_BYTES = 65_536;
 /**

@@ -4,7 +4,7 @@ import { HostCallBridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';
 import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
-import { type CpuCrowding, type SlicePace, sliceCpuMs, threadCpuMs } from './stretch.ts';
+import { type CpuCrowding, type SlicePace, sliceCpuMs, threadCpuMs } from './slice-time.ts';
 
 /** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { FRAME_HEADER_BYTES, FrameDecoder, type FrameListener, writeFrameHeader } from '../frames.ts';
 import { FIXED_LIMITS, JOURNAL_BYTES, JOURNAL_HEADER_BYTES, UP } from '../protocol.ts';
-import { nodeZlib } from './late-modules.ts';
+import { nodeZlib } from './node-builtins.ts';
 
 const OUTBOX_BYTES = 65_536;
 /** How long the first collected frame may wait for others, in milliseconds. */

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
 import { closeInherited, confine, missingRestriction } from './confine.ts';
-import { loadNodeBuiltins } from './late-modules.ts';
+import { loadNodeBuiltins } from './node-builtins.ts';
 import { PluginProcess } from './plugin-process.ts';
 
 /** The descriptor on which the driver speaks. */

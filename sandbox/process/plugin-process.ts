@@ -20,7 +20,7 @@ import type { Channel } from './channel.ts';
 import { CryptoJobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolatePool } from './isolate-pool.ts';
-import { CpuCrowding, SlicePace, threadCpuMs } from './stretch.ts';
+import { CpuCrowding, SlicePace, threadCpuMs } from './slice-time.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;

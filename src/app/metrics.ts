@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ENDPOINT_STATES, type EndpointNews, type EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { RpcCallReport } from '../egress/rpc/json-rpc.ts';
+import type { RpcCallReport } from '../egress/rpc/failover-rpc-client.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Metrics, ServiceMetrics } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';

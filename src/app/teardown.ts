@@ -1,4 +1,4 @@
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 
 /** The default time limit of a step. */
 const STEP_MS = 5000;

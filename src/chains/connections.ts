@@ -12,7 +12,7 @@ import {
   type RpcCallReport,
   type RpcSettings,
   type WatchedRpcClient,
-} from '../egress/rpc/json-rpc.ts';
+} from '../egress/rpc/failover-rpc-client.ts';
 import type { Chain, ContractDeployments, PrivateRelay } from './chain.ts';
 import type { ChainClient } from './chain-client.ts';
 
@@ -54,7 +54,7 @@ export interface ConnectionParts {
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
-  /** Overrides of the defaults of `json-rpc.ts`. */
+  /** Overrides of the defaults of `failover-rpc-client.ts`. */
   settings?: Partial<RpcSettings> | undefined;
   onRpcCall?: ((network: Network, report: RpcCallReport) => void) | undefined;
   /** Called when an endpoint is left alone, and when it serves again. */

@@ -1,5 +1,5 @@
-import { withTimeout } from '../domain/in-time.ts';
 import { sequenceOf } from '../domain/transaction/anchor.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { ReadFromEndpoint, RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { AccountHistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
 

@@ -5,17 +5,17 @@ import type { Chain, ChainFamily } from './chain.ts';
 import type { LocalRpcMethod } from './chain-client.ts';
 import { evm } from './evm/configuration/family.ts';
 import type * as evmCode from './evm/index.ts';
-import { isReadMethod as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc.ts';
+import { isReadMethod as isReadOfEvm, takesSignedBytes as takesBytesOfEvm } from './evm/rpc-methods.ts';
 import { solana } from './solana/configuration/family.ts';
 import type * as solanaCode from './solana/index.ts';
 import {
   isReadMethod as isReadOfSolana,
   LOCAL_RPC_METHODS as OWN_OF_SOLANA,
   takesSignedBytes as takesBytesOfSolana,
-} from './solana/rpc.ts';
+} from './solana/rpc-methods.ts';
 import { stellar } from './stellar/configuration/family.ts';
 import type * as stellarCode from './stellar/index.ts';
-import { isReadMethod as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc.ts';
+import { isReadMethod as isReadOfStellar, takesSignedBytes as takesBytesOfStellar } from './stellar/rpc-methods.ts';
 
 /** Loads a module synchronously, because code that needs a chain does not wait. */
 const require = createRequire(import.meta.url);

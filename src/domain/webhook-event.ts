@@ -4,7 +4,7 @@ import type { Timestamp } from './transaction/transaction.ts';
 /** An event for one notification. It is stored with the change that it tells of, and kept until it has arrived. */
 export interface WebhookEvent {
   /**
-   * In the form of a UUID v4 (`ordered-id.ts`). It is the same in every delivery, so that a receiver can recognise a
+   * In the form of a UUID v4 (`id.ts`). It is the same in every delivery, so that a receiver can recognise a
    * repetition.
    */
   id: string;

@@ -1,4 +1,4 @@
-import type { StoreHistory } from '../domain/history.ts';
+import type { StoreHistory } from '../domain/store-history.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store, StoreWriter } from '../store/store.ts';

@@ -37,7 +37,7 @@ export interface EngineDeps {
   clock: Clock;
   /** In [0, 1), for jitter. */
   random(): number;
-  /** A new id (`domain/ordered-id.ts`), for transactions that the engine itself makes. */
+  /** A new id (`domain/id.ts`), for transactions that the engine itself makes. */
   newId(): string;
   timing?: EngineTiming | undefined;
   /** Called at each moment of a transaction's life. */

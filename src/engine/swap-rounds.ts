@@ -136,7 +136,7 @@ export class SwapRounds {
 export interface StartSwapsDeps {
   store: Store;
   connections: ChainConnections;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

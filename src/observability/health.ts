@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
-import { withTimeout } from '../domain/in-time.ts';
 import type { WireValue } from '../domain/json/json.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import { EXPOSED_METRICS, type MetricLabels, type MetricName } from './metric-table.ts';
 
 /** What all parts of the service count with. Names and labels are those of the table. */

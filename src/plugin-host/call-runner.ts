@@ -1,6 +1,6 @@
-import type { CallQueues, ChildSeat, NoSeatReason } from '../../sandbox/host/admission.ts';
+import type { CallQueues, ChildSeat, NoSeatReason } from '../../sandbox/host/call-queues.ts';
 import { positionInStack } from '../../sandbox/host/compiler/source-positions.ts';
-import type { DriverPool } from '../../sandbox/host/pool.ts';
+import type { DriverPool } from '../../sandbox/host/driver-pool.ts';
 import { type Quarantine, requestFingerprint } from '../../sandbox/host/quarantine.ts';
 import { type CallerSignal, endCodeFailure, type HostFailure } from '../../sandbox/host/surroundings.ts';
 import type { UsageLedger } from '../../sandbox/host/usage.ts';
@@ -14,15 +14,15 @@ import {
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
-import { withTimeout } from '../domain/in-time.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
+import { MAX_SHOWN_NAMES } from './catalog/fetch-hosts.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
-import { MAX_SHOWN_NAMES } from './catalog/network-use.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import type { IdempotencyClaim, KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 
 /** How long a run may be silent, in ms. After that, an effect that still waits counts as a mismatch. */
 export const SILENCE_MS = 2000;

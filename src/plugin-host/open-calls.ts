@@ -1,5 +1,5 @@
 import type { CapabilityReply, RequestMessage } from '../../sandbox/protocol.ts';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { Log } from '../observability/log.ts';
 
 /** What the gateway knows of one capability call once it is answered. */

@@ -19,7 +19,7 @@ import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
-import { createLocalRpc } from './own-calls.ts';
+import { createLocalRpc } from './local-rpc.ts';
 import { RelayerDirectory, type RelayerLimit } from './relayer-access.ts';
 import { createRelayersService } from './relayers.ts';
 import { createRpcService } from './rpc.ts';
@@ -73,7 +73,7 @@ export interface ServicesDeps {
   randomBytes(size: number): Uint8Array;
   /** When the service was started. */
   startedAt: Timestamp;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

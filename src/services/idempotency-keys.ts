@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { IdempotencyClaim, KeyedRequest, StoredAnswer } from '../domain/idempotency.ts';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 
@@ -32,7 +32,7 @@ export interface IdempotencyKeysDeps {
   store: Store;
   clock: Pick<Clock, 'elapsed'>;
   log: Log;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
   timing?: IdempotencyTiming;
   /** Called once for each request with a key. */

@@ -1,10 +1,10 @@
 import type { ChainClient } from '../chains/chain-client.ts';
 import { AppError } from '../domain/errors.ts';
-import { withTimeout } from '../domain/in-time.ts';
 import type { Relayer } from '../domain/relayer/relayer.ts';
 import type { Caller } from '../domain/settings/caller.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { RelayersService } from './services.ts';

@@ -12,7 +12,7 @@ import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
 import { auditPassThrough } from './audit-records.ts';
 import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
-import type { RunLocalRpc } from './own-calls.ts';
+import type { RunLocalRpc } from './local-rpc.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { CallBy, RpcService } from './services.ts';
 

@@ -33,7 +33,7 @@ export interface TransactionsDeps {
   metrics: Metrics;
   clock: Pick<Clock, 'elapsed'>;
   log: Log;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

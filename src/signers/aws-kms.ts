@@ -1,7 +1,7 @@
 import type { KMSClientConfig, SigningAlgorithmSpec } from '@aws-sdk/client-kms';
 import { z } from 'zod';
 import { messageOf } from '../domain/errors.ts';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
 import { publicKeyOfSpki, signatureOfDer } from './remote/signature.ts';

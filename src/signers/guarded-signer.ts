@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../domain/errors.ts';
-import { withTimeout } from '../domain/in-time.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
 /** Lets at most `most` tasks run at once. The others wait; first come, first served. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { InstanceMark, UnsignedRelease } from '../domain/history.ts';
 import { jsonText, accountSequenceColumn as sequenceColumn, timestampColumn } from '../domain/record.ts';
+import type { InstanceMark, UnsignedRelease } from '../domain/store-history.ts';
 import type { Connection } from './connection.ts';
 import type { StoreReader, StoreWriter } from './store.ts';
 import { parseRow } from './tables/stored-record.ts';

@@ -1,4 +1,3 @@
-import type { InstanceMark, StoreHistory, UnsignedRelease } from '../domain/history.ts';
 import type {
   IdempotencyClaim,
   KeyedEffect,
@@ -10,11 +9,12 @@ import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
+import type { InstanceMark, StoreHistory, UnsignedRelease } from '../domain/store-history.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
-import type { Decision } from '../domain/transaction/decision.ts';
 import type { Intent, IntentOutcome } from '../domain/transaction/intent.ts';
 import type { ActualSpend, BudgetShortage, Reservation } from '../domain/transaction/spending.ts';
+import type { Decision } from '../domain/transaction/timeline-decision.ts';
 import type { Timestamp, Transaction, TransactionChange } from '../domain/transaction/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';

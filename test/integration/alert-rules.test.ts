@@ -6,7 +6,7 @@ import t from 'tap';
 import { type ChildDeath, END_CODES } from '../../sandbox/protocol.ts';
 import type { StoreWriteOutcome } from '../../src/app/metrics.ts';
 import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
-import { decisionKindSchema } from '../../src/domain/transaction/decision.ts';
+import { decisionKindSchema } from '../../src/domain/transaction/timeline-decision.ts';
 import { FINAL_STATUSES, transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
 import type { WebhookEnd } from '../../src/domain/webhook-event.ts';
 import type { RpcVerdict } from '../../src/egress/rpc/rpc-verdict.ts';

@@ -2,7 +2,7 @@
 import { builtinModules } from 'node:module';
 import { stop } from 'esbuild';
 import t from 'tap';
-import { GUEST_MODULES } from '../../sandbox/guest-modules.ts';
+import { GUEST_MODULES } from '../../sandbox/guest-module-names.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compareWithNode, compiled } from '../support/guest-oracle.ts';
 import { holdPage } from '../support/pages/held-page.ts';

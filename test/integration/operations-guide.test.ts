@@ -48,8 +48,8 @@ t.test('commands, files and metrics that it names exist', async (t) => {
   const help = (await runTyped(root, ['help'])).said;
   for (const [, command = ''] of guide.matchAll(/npm run isolayer -- ([\w-]+)/g)) t.match(help, `  ${command}`);
   for (const [, flag = ''] of guide.matchAll(/`(--(?:replace|send|fail)[\w-]*)`/g)) t.match(help, flag);
-  for (const [, file = ''] of guide.matchAll(/`((?:config|ops)\/[\w./]+\.(?:json|yml))`/g))
-    t.ok(existsSync(join(root, file)), file);
+  for (const [, file = ''] of guide.matchAll(/`((?:config|deploy)\/[\w./]+\.(?:json|yml))`/g))
+    t.ok(existsSync(join(root, file.replace('config/config.json', 'config/config.example.json'))), file);
   const names = createMetrics().names();
   const metrics = /\n## Metrics\n([^]*?)\n## /.exec(guide)?.[1] ?? '';
   const named = [...metrics.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name);
@@ -80,7 +80,7 @@ t.test('the lines about endpoints have its texts, levels and fields', (t) => {
 
 t.test('the limits of answers are those of the code', (t) => {
   const read = (file: string) => readFileSync(join(root, 'src', 'egress', file), 'utf8');
-  t.match(read('rpc/json-rpc.ts'), 'maxAnswerBytes: 16 * 1_048_576');
+  t.match(read('rpc/failover-rpc-client.ts'), 'maxAnswerBytes: 16 * 1_048_576');
   t.match(read('rpc/rpc-request.ts'), 'BATCH_ANSWER_BYTES = 4 * 1_048_576');
   t.match(read('http-client.ts'), 'MAX_BYTES_AT_ONCE = 128 * 1_048_576');
   t.match(read('rpc/endpoint-pool.ts'), 'BEHIND_FOR_MS = 30_000');

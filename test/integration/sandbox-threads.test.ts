@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
-import { createDriverPool } from '../../sandbox/host/pool.ts';
+import { createDriverPool } from '../../sandbox/host/driver-pool.ts';
 import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';

@@ -10,7 +10,7 @@ import { rpcDialect } from '../../src/chains/solana/dialect.ts';
 import { simulatedLossFault } from '../../src/chains/solana/guard/fee-payer.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
-import { simulateTransaction } from '../../src/chains/solana/provider.ts';
+import { simulateTransaction } from '../../src/chains/solana/rpc-calls.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { openRpc } from '../support/evm.ts';
 import { fc, runsOf } from '../support/properties.ts';

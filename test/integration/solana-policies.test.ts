@@ -16,7 +16,7 @@ import {
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { policySchema } from '../../src/chains/solana/configuration/policy.ts';
-import { LOCAL_RPC_METHODS } from '../../src/chains/solana/rpc.ts';
+import { LOCAL_RPC_METHODS } from '../../src/chains/solana/rpc-methods.ts';
 import { gaslessStage } from '../support/gasless-stage.ts';
 import { onWire } from '../support/solana-relayer.ts';
 import { memo } from '../support/solana-stage.ts';

@@ -10,7 +10,7 @@ import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'examples');
 const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-  entry.isDirectory() ? [entry.name] : [],
+  entry.isDirectory() && entry.name !== 'demo' ? [entry.name] : [],
 );
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 

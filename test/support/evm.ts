@@ -14,7 +14,7 @@ import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/a
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
-import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/json-rpc.ts';
+import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/failover-rpc-client.ts';
 import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';

@@ -2,7 +2,7 @@ import * as node from 'node:crypto';
 import { createParameters, type SubtleTools } from '../../sandbox/guest/globals/subtle/algorithm.ts';
 import { create as createKeyedCrypto } from '../../sandbox/guest/lazy/node-keys.ts';
 import { createSubtle } from '../../sandbox/guest/lazy/subtle.ts';
-import { createProcessCrypto } from '../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../../sandbox/guest/node/crypto/process-crypto.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoResources } from '../../sandbox/process/crypto/crypto-answer.ts';
 import { runtimeServices } from './guest-web.ts';

@@ -2,7 +2,7 @@ import type { CallFetchCapability } from '../../sandbox/guest/globals/fetch/fetc
 import { create as makeDom } from '../../sandbox/guest/lazy/dom.ts';
 import { createStreamClasses } from '../../sandbox/guest/lazy/streams.ts';
 import { create as makeWeb } from '../../sandbox/guest/lazy/web.ts';
-import type { RuntimeServices } from '../../sandbox/guest/lazy-modules.ts';
+import type { RuntimeServices } from '../../sandbox/guest/lazy-module-loader.ts';
 import { OpenCiphers } from '../../sandbox/process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto/crypto-answer.ts';
 

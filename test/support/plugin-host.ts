@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { systemClock } from '../../src/domain/clock.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
+import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/create-plugin-host.ts';
 import type { PluginBooks, PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
 import { PluginServices } from './plugin-services.ts';
 import { RecordedMetrics } from './recorded-metrics.ts';

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { ChildSupervisor } from '../../sandbox/driver/child-supervisor.ts';
 import { probeLauncher } from '../../sandbox/driver/confinement.ts';
 import { type JournalReader, openJournal } from '../../sandbox/driver/journal.ts';
 import { type ChildLauncher, launch } from '../../sandbox/driver/launch.ts';
-import { ChildSupervisor } from '../../sandbox/driver/supervisor.ts';
 import { nativeAddon } from '../../sandbox/host/compiler/child-program.ts';
 import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
 import { type SandboxTexts, sandboxTexts } from '../../sandbox/host/compiler/sandbox-texts.ts';

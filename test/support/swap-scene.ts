@@ -5,7 +5,7 @@ import type { CompiledMessage } from '../../src/chains/solana/message/compiled-m
 import { decodeTransaction, type WireTransaction } from '../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/chains/solana/programs.ts';
 import type { SwapContext } from '../../src/chains/solana/swap/plan.ts';
-import type { SwapBalance } from '../../src/chains/solana/swap/stock.ts';
+import type { SwapBalance } from '../../src/chains/solana/swap/swap-balance.ts';
 import { associatedAccount } from '../../src/chains/solana/tokens/associated.ts';
 import { type Mint, readMint } from '../../src/chains/solana/tokens/mint.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';

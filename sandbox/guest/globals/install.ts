@@ -9,7 +9,7 @@ import {
   type LazyModuleName,
   LazyModules,
   type RuntimeServices,
-} from '../lazy-modules.ts';
+} from '../lazy-module-loader.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import type { GlobalNames } from '../reuse/global-names.ts';
 import type { ReachableObjects } from '../reuse/reachable-objects.ts';

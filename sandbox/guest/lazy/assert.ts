@@ -1,4 +1,4 @@
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import {
   type AnyFunction,
   AssertionError,

@@ -1,6 +1,6 @@
 import { Deflate, Inflate } from 'pako';
 import { conformToWebIdl } from '../globals/web-idl.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import type { StreamClasses } from './streams.ts';
 
 /** The formats, each with zlib's window bits for it (zlib.h, deflateInit2 and inflateInit2). */

@@ -4,7 +4,7 @@ import { atob, btoa } from '../globals/encoding/bytes.ts';
 import { createAbortClasses } from '../globals/events/abort.ts';
 import { createEventClasses } from '../globals/events/event-target.ts';
 import { createCloning, createStructuredClone } from '../globals/structured-clone.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** Events, aborting, and the other APIs that throw a DOMException. */
 export function create({ report, now, setTimer, random, subtle, platform }: RuntimeServices): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { checkFunction, checkObject, invalidArgType, nodeError, outOfRange } from '../node/node-error.ts';
 
 /** Node's EventEmitter (https://nodejs.org/api/events.html). It behaves as Node's does, but is written differently. */

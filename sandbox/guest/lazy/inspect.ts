@@ -1,5 +1,5 @@
 import { format, formatWithOptions, inspect, stripVTControlCharacters } from 'node-inspect-extracted';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** Shows values as text, as Node does. */
 export function create({ isInCall, atCall }: Pick<RuntimeServices, 'isInCall' | 'atCall'>): Record<string, unknown> {

@@ -3,7 +3,7 @@ import type { EventClasses } from '../globals/events/event-target.ts';
 import { createMessageClasses } from '../globals/events/messages.ts';
 import type { CloneResult } from '../globals/structured-clone.ts';
 import { tooFewArguments } from '../globals/web-idl.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 type Handler = (...args: unknown[]) => unknown;
 

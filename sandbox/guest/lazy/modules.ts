@@ -1,6 +1,6 @@
 import querystring from 'unenv/node/querystring';
-import type { GuestModule } from '../../guest-modules.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { GuestModule } from '../../guest-module-names.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { defineLazily } from '../lazy-property.ts';
 import { createAsyncHooks, keepContexts, leaveContexts } from '../node/async-context.ts';
 import { domainToASCII, fileURLToPath, pathToFileURL, urlToHttpOptions } from '../node/file-url.ts';

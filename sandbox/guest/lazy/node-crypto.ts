@@ -1,7 +1,7 @@
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { defineLazily } from '../lazy-property.ts';
-import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
 import { createHashing } from '../node/crypto/hashes.ts';
+import { createProcessCrypto } from '../node/crypto/process-crypto.ts';
 import { checkFunction, checkInteger, invalidArgType, nodeError, outOfRange } from '../node/node-error.ts';
 
 type Callback = (error: null, value?: unknown) => unknown;

@@ -1,8 +1,8 @@
-import type { RuntimeServices } from '../lazy-modules.ts';
-import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { createCiphers } from '../node/crypto/ciphers.ts';
 import { createDerivations } from '../node/crypto/derivations.ts';
 import { createNodeKeys, type WebKeys } from '../node/crypto/keys.ts';
+import { createProcessCrypto } from '../node/crypto/process-crypto.ts';
 import { createSignatures } from '../node/crypto/signatures.ts';
 
 /** The members of Node's module `crypto` that need keys. */

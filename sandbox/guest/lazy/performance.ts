@@ -1,6 +1,6 @@
 import type { EventClasses } from '../globals/events/event-target.ts';
 import { conformToWebIdl } from '../globals/web-idl.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** `performance` and its class (High Resolution Time 7). Marks, measures and observers are not there. */
 export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now' | 'changed'>) {

@@ -1,5 +1,5 @@
 import Stream from 'readable-stream/lib/stream.js';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 interface Readable {
   readonly _readableState: { readonly buffer: object };

@@ -20,8 +20,8 @@ import {
 import { createCurves, createRsa } from '../globals/subtle/pair-algorithms.ts';
 import { createAes, createDerivations, createHmac } from '../globals/subtle/secret-algorithms.ts';
 import { conformToWebIdl } from '../globals/web-idl.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
-import { createProcessCrypto } from '../node/crypto/arithmetic.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
+import { createProcessCrypto } from '../node/crypto/process-crypto.ts';
 
 /** What key operations need of the other classes and of the process. */
 interface SubtleServices extends Pick<RuntimeServices, 'compute' | 'computeLater' | 'random'> {

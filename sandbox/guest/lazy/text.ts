@@ -1,6 +1,6 @@
 import { setLegacyDecoders, TextDecoder, type WholeDecoder } from '../globals/encoding/text-decoder.ts';
 import { TextEncoder } from '../globals/encoding/text-encoder.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** The codecs of the Encoding Standard. */
 export function create({ large }: RuntimeServices): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { parseQuery, QueryList, URLSearchParams } from '../globals/url-search-pa
 import { conformToWebIdl, tooFewArguments } from '../globals/web-idl.ts';
 import type { UrlParts } from '../host-function.ts';
 import type { HostLink } from '../host-link.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 type Part = Exclude<keyof UrlParts, 'href' | 'origin'>;
 

@@ -5,7 +5,7 @@ import { createFormDataClass } from '../globals/fetch/form-data.ts';
 import { Headers } from '../globals/fetch/headers.ts';
 import { createRequestClass } from '../globals/fetch/request.ts';
 import { createResponseClass } from '../globals/fetch/response.ts';
-import type { RuntimeServices } from '../lazy-modules.ts';
+import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** fetch and the classes around it, which refer to each other. */
 export function create({ classes, asker, streams, loadedStreams }: RuntimeServices): Record<string, unknown> {

@@ -3,8 +3,8 @@ import type { BuildFailure, Location, Message } from 'esbuild';
 import { endCodeFailure, type HostFailure } from '../surroundings.ts';
 import { absentModuleAdvice } from './absent-modules.ts';
 import { type BuildProblem, type BuildProblems, MAX_PROBLEMS, PROBLEM_CHARS } from './build-job.ts';
-import { nodeModuleName } from './guest-modules.ts';
 import { isReadByBundler } from './package-files.ts';
+import { nodeModuleName } from './provided-modules.ts';
 
 /** Whether an error says what is wrong with the files of a build. False when the build ended for another cause. */
 export function isBuildFailure(error: unknown): error is BuildFailure {

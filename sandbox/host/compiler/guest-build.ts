@@ -11,9 +11,9 @@ import {
 } from './build-job.ts';
 import { buildProblems, isBuildFailure } from './build-problems.ts';
 import { CHILD_BUILD } from './child-program.ts';
-import { providedModuleExpression, runtimePartImports } from './guest-modules.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { type ImportHooks, importWall } from './import-wall.ts';
+import { providedModuleExpression, runtimePartImports } from './provided-modules.ts';
 
 const CONTEXTS = 'async_hooks';
 

@@ -6,9 +6,9 @@ import { ABSENT_NAMESPACE, absentModuleText } from './absent-modules.ts';
 import { BrowserField } from './browser-field.ts';
 import { MAX_FILES } from './build-job.ts';
 import { globImports, replaceDynamicImportCalls } from './glob-imports.ts';
-import { isProvidedNodeModule, nodeModuleName, PROVIDED_NAMESPACE, providedModuleText } from './guest-modules.ts';
 import { guestLoader, isCodeLoader, unknownKind } from './guest-syntax.ts';
 import { isForbiddenLink, isReadByBundler, isWithinFolders, packageFiles } from './package-files.ts';
+import { isProvidedNodeModule, nodeModuleName, PROVIDED_NAMESPACE, providedModuleText } from './provided-modules.ts';
 import {
   FORBIDDEN_IMPORT_TEXT,
   fileState,

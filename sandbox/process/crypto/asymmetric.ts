@@ -1,7 +1,7 @@
 import type { KeyObject, SigningOptions, webcrypto } from 'node:crypto';
 import type { KeyKind, OaepUse, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
-import { nodeCrypto } from '../late-modules.ts';
-import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question.ts';
+import { nodeCrypto } from '../node-builtins.ts';
+import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
 
 /**
  * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long

@@ -1,7 +1,7 @@
 import type { CipherCCM, CipherGCMTypes, DecipherCCM } from 'node:crypto';
 import type { CipherStep } from '../../guest/node/crypto/crypto-question.ts';
-import { nodeCrypto } from '../late-modules.ts';
-import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question.ts';
+import { nodeCrypto } from '../node-builtins.ts';
+import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
 
 /** How many unfinished ciphers a call may have; each takes about a kilobyte. */
 const MAX_OPEN = 128;

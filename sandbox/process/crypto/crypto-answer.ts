@@ -1,8 +1,8 @@
 import type { CryptoQuestion } from '../../guest/node/crypto/crypto-question.ts';
-import { nodeCrypto } from '../late-modules.ts';
+import { nodeCrypto } from '../node-builtins.ts';
 import { computeOaep, computeSharedSecret, computeSignature, readCryptoKey, writeCryptoKey } from './asymmetric.ts';
 import { type OpenCiphers, runCipherAtOnce } from './ciphers.ts';
-import { CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors, cryptoFailureOf } from './question.ts';
+import { CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors, cryptoFailureOf } from './question-fields.ts';
 import { createSlowCryptoWork, type SlowCryptoWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */

@@ -1,7 +1,7 @@
 import type { BinaryLike, KeyObject } from 'node:crypto';
-import { nodeCrypto } from '../late-modules.ts';
+import { nodeCrypto } from '../node-builtins.ts';
 import { describeCryptoKey } from './asymmetric.ts';
-import { type CryptoQuestionFields, CryptoRefusal } from './question.ts';
+import { type CryptoQuestionFields, CryptoRefusal } from './question-fields.ts';
 
 const MAX_PASSWORD_BYTES = 65_536;
 const MAX_DERIVED_BYTES = 65_536;

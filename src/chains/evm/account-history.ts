@@ -10,7 +10,7 @@ import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../
 import { normalAddress } from './address.ts';
 import { nonceUseInBlock } from './inclusion/nonce-use.ts';
 import { mapLimited, undefinedIfRefused } from './inclusion/receipts.ts';
-import { blockNumber, blockTime, getFullBlock, hasCode, toData, toQuantity, transactionCount } from './provider.ts';
+import { blockNumber, blockTime, getFullBlock, hasCode, toData, toQuantity, transactionCount } from './rpc-calls.ts';
 import { readStoredRequest, storedFields } from './schema.ts';
 import { signatureView } from './signing.ts';
 

@@ -5,7 +5,7 @@ import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { type OfferMethod, offerBytes, offerToEveryEndpoint } from '../offering.ts';
 import { classifyBroadcastError } from './errors.ts';
-import { blockNumber, sentHash, toQuantity } from './provider.ts';
+import { blockNumber, sentHash, toQuantity } from './rpc-calls.ts';
 import { readChainFields } from './schema.ts';
 
 const publicOffer: OfferMethod = {

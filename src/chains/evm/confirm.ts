@@ -6,6 +6,7 @@ import type { ObservedTransaction, TransactionObservation } from '../chain-clien
 import { normalAddress } from './address.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { type BlockBodySearch, createBlockBodySearch } from './inclusion/body-search.ts';
+import { corroboratedClaims, type InclusionClaim } from './inclusion/corroboration.ts';
 import { type LostTransaction, type NonceFinding, traceNonceUses } from './inclusion/displacement.ts';
 import {
   isMalformedAnswer,
@@ -15,8 +16,7 @@ import {
   undefinedIfRefused,
 } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAllGas } from './inclusion/revert.ts';
-import { corroboratedClaims, type InclusionClaim } from './inclusion/second-endpoint.ts';
-import { type BlockHashes, blockNumber, getBlock, parseQuantity, type Receipt, transactionCount } from './provider.ts';
+import { type BlockHashes, blockNumber, getBlock, parseQuantity, type Receipt, transactionCount } from './rpc-calls.ts';
 import { type EvmFields, readChainFields } from './schema.ts';
 
 const OPEN: TransactionObservation = { kind: 'open' };

@@ -11,6 +11,7 @@ import { withProviderErrors } from '../served-chain.ts';
 import { readAccountHistory, requestContentOf } from './account-history.ts';
 import { addressOfPublicKey } from './address.ts';
 import { type BroadcastRoutes, broadcast } from './broadcast.ts';
+import { balanceOnChain, chainIdentityOf, chainIdOf, readChainId, restartableChainId } from './chain-identity.ts';
 import { evm } from './configuration/family.ts';
 import { readNetworkSettings } from './configuration/network.ts';
 import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
@@ -18,7 +19,6 @@ import { createObservationMemory, type ObservationMemory, observeTransactions } 
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
 import { signOnlyTransaction } from './form/sign-only.ts';
-import { balanceOnChain, chainIdentityOf, chainIdOf, readChainId, restartableChainId } from './identity.ts';
 import {
   openPrepareParts,
   type PrepareParts,
@@ -26,10 +26,10 @@ import {
   prepareTransaction,
   transactionGasFault,
 } from './prepare.ts';
-import { getHead, onlyOnChain } from './provider.ts';
 import { checkReplacement, noopRequest, prepareReplacement, replacementDelayMs, withDistinctBytes } from './replace.ts';
 import { parseSendRequest } from './request.ts';
-import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { getHead, onlyOnChain } from './rpc-calls.ts';
+import { isReadMethod, takesSignedBytes } from './rpc-methods.ts';
 import { readStoredRequest } from './schema.ts';
 import { nextNonce, nextNonceOnChain } from './sequence.ts';
 import { signMessage, signTransaction, signTypedData } from './signing.ts';

@@ -15,13 +15,19 @@ import { answersInTime, confirmRefusal, medianBy, medianOfEndpoints, parkRefusal
 import type { EvmNetworkSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { classifyEstimateError } from './errors.ts';
-import { capPrice, type GasPrice, gasPriceFor, maxPricePerGas, priceFields, priceFloorAbove } from './fees.ts';
+import { capPrice, type GasPrice, gasPriceFor, maxPricePerGas, priceFields, priceFloorAbove } from './price/fees.ts';
 import { intrinsicGas } from './price/gas.ts';
-import { createGasMarket, freshShared, type GasMarket, type GasMarketReading, readGasMarket } from './price/market.ts';
-import { createPriceCorroboration } from './price/price-guard.ts';
+import {
+  createGasMarket,
+  freshShared,
+  type GasMarket,
+  type GasMarketReading,
+  readGasMarket,
+} from './price/gas-market.ts';
+import { createPriceCorroboration } from './price/price-corroboration.ts';
 import { rollupDataFee } from './price/rollup.ts';
-import { estimateGas, getBalance, onlyOnChain } from './provider.ts';
 import { policyViolation } from './request.ts';
+import { estimateGas, getBalance, onlyOnChain } from './rpc-calls.ts';
 import {
   callForEstimate,
   type EvmFields,

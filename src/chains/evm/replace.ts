@@ -9,7 +9,6 @@ import { normalAddress } from './address.ts';
 import type { EvmNetworkSettings } from './configuration/network.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { gasCapInRefusal, gasLimitRefusal, gasPriceInRefusal } from './errors.ts';
-import { highestFeeCaps } from './fees.ts';
 import {
   blockGasFault,
   capGasToBlock,
@@ -29,15 +28,16 @@ import {
   withRemark,
   withSecondOpinion,
 } from './prepare.ts';
+import { highestFeeCaps } from './price/fees.ts';
+import type { GasMarket } from './price/gas-market.ts';
 import {
   affordablePrice,
   type ReplacementPricePlan,
   replacementPriceFault,
   replacementPriceFor,
-} from './price/attempt-price.ts';
-import type { GasMarket } from './price/market.ts';
-import { toQuantity } from './provider.ts';
+} from './price/replacement-price.ts';
 import { policyViolation } from './request.ts';
+import { toQuantity } from './rpc-calls.ts';
 import { type EvmFields, readChainFields, readStoredRequest, type Speed, type StoredEvmRequest } from './schema.ts';
 
 /** What is known of an earlier attempt. */

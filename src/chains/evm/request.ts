@@ -6,12 +6,12 @@ import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
 import { parseRequestForm, readValidUntil } from '../request-form.ts';
 import { ADDRESS_PATTERN, addressFault, normalAddress } from './address.ts';
+import { chainIdOf } from './chain-identity.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { accessListSchema } from './form/access-list.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
 import { errorAbiSchema } from './form/error-abi.ts';
 import { INTEGER_PATTERN, readInteger } from './form/integer.ts';
-import { chainIdOf } from './identity.ts';
 import { callData, intrinsicGas, MAX_INIT_CODE } from './price/gas.ts';
 import { type EvmRequest, readStoredRequest, type StoredEvmRequest, speedSchema } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
 import { normalAddress } from './address.ts';
 import { rpcAccessList, type StoredAccessListEntry, storedAccessListSchema } from './form/access-list.ts';
 import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
-import { toData, toQuantity } from './provider.ts';
+import { toData, toQuantity } from './rpc-calls.ts';
 
 /** A request, as {@link readStoredRequest} reads it back from a stored transaction. */
 export interface EvmRequest {

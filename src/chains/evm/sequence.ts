@@ -1,10 +1,10 @@
 import type { Json } from '../../domain/json/json.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { askOptionalFigure } from '../advice.ts';
+import { askOptionalFigure } from '../optional-figure.ts';
 import { answersInTime, medianOf } from '../quorum.ts';
 import { findNonceUse } from './inclusion/nonce-use.ts';
 import { undefinedIfRefused } from './inclusion/receipts.ts';
-import { blockNumber, onlyOnChain, parseQuantity, transactionCount } from './provider.ts';
+import { blockNumber, onlyOnChain, parseQuantity, transactionCount } from './rpc-calls.ts';
 
 /**
  * How many uses of the key by others are credible between two questions. A count beyond that needs more than one node's

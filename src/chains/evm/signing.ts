@@ -12,7 +12,7 @@ import { rlpAccessList } from './form/access-list.ts';
 import { rlpAuthorizationList } from './form/authorization.ts';
 import { encodeRlp, type RlpItem, rlpInteger } from './form/rlp.ts';
 import { typedDataDigest } from './form/typed-data.ts';
-import { toData } from './provider.ts';
+import { toData } from './rpc-calls.ts';
 import {
   type EvmFields,
   type EvmRequest,

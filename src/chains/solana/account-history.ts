@@ -5,7 +5,7 @@ import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress
 import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { searchStartSlot } from './form/draft.ts';
-import { BLOCKHASH_LIFETIME_BLOCKS } from './inclusion/chain-height.ts';
+import { BLOCKHASH_LIFETIME_BLOCKS } from './inclusion/blockhash-lifetime.ts';
 import { type CompiledMessage, compileLegacyMessage, isWritableAccount } from './message/compiled-message.ts';
 import { durableNonceOf } from './message/durable-nonce.ts';
 import { decodeTransaction, isSignatureOf, type WireTransaction } from './message/transaction.ts';
@@ -17,7 +17,7 @@ import {
   getTransactionBytes,
   isWithoutHistory,
   signaturesFor,
-} from './provider.ts';
+} from './rpc-calls.ts';
 import { readStoredRequest, type SolanaFields, toTransactionInstructions } from './schema.ts';
 
 /** How far the chain's clock and ours may be apart. The chain's clock may lag by some tens of seconds. */

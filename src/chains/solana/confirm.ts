@@ -7,7 +7,7 @@ import type { ObservedTransaction, TransactionObservation } from '../chain-clien
 import { answersInTime, type EndpointOpinion, isCorroborated } from '../quorum.ts';
 import { transactionErrorText } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
-import { assertStatusesReach, type ExpiryVerdicts, findDeadAttempts, type UnseenAttempt } from './inclusion/death.ts';
+import { assertStatusesReach, type ExpiryVerdicts, findDeadAttempts, type UnseenAttempt } from './inclusion/expiry.ts';
 import { decodeMessage } from './message/compiled-message.ts';
 import {
   type ChainTip,
@@ -17,7 +17,7 @@ import {
   isWithoutHistory,
   knownStatuses,
   type SignatureStatus,
-} from './provider.ts';
+} from './rpc-calls.ts';
 import { readChainFields, readStoredRequest, type SolanaReceipt } from './schema.ts';
 
 const OPEN: TransactionObservation = { kind: 'open' };

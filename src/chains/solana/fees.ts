@@ -4,7 +4,7 @@ import { programsOf } from './guard/policies.ts';
 import type { CompiledMessage } from './message/compiled-message.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { getMessageFee, recentPrices } from './provider.ts';
+import { getMessageFee, recentPrices } from './rpc-calls.ts';
 
 /** In lamports (solana-fee-structure). */
 const LAMPORTS_PER_SIGNATURE = 5_000n;

@@ -15,11 +15,11 @@ import { minimumBalance, policyFault, policyView, swapSchedule } from './configu
 import { observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
-import { policyFaults } from './guard/known.ts';
+import { policyFaults } from './guard/policy-faults.ts';
 import { prepareTransaction } from './prepare.ts';
-import { blockTime, chainTip, GENESIS, getBalance, onlyOnChain } from './provider.ts';
 import { parseSendRequest, signOnlyRequestSchema } from './request.ts';
-import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { blockTime, chainTip, GENESIS, getBalance, onlyOnChain } from './rpc-calls.ts';
+import { isReadMethod, takesSignedBytes } from './rpc-methods.ts';
 import { readStoredRequest } from './schema.ts';
 import { preparedCostOf, renewedFields, signMessage, signTransaction, withDistinctBytes } from './signing.ts';
 import { chainSpending } from './spending.ts';
@@ -28,7 +28,7 @@ import { createSponsorship, sponsorMethods } from './sponsor/methods.ts';
 import { Sponsor } from './sponsor/sponsor.ts';
 import { offerToNodesOrMarket, UltraExecutions } from './swap/execute.ts';
 import { prepareSwap } from './swap/prepare.ts';
-import { swapRequestsOf } from './swap/stock.ts';
+import { swapRequestsOf } from './swap/swap-balance.ts';
 import { attemptView, hasFailedInBlock, inclusionText, inclusionView, swapEvent, transactionView } from './view.ts';
 
 /** Solana, and the networks that run its validator software. */

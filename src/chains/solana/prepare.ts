@@ -24,7 +24,7 @@ import { type DraftPurpose, draftMessage, type MessageDraft, NODE_BEHIND_MS, par
 import { simulatedBalance, simulatedLossFault } from './guard/fee-payer.ts';
 import { clientGuardOptions, coSignerViolation, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
-import { lastValidHeight } from './inclusion/chain-height.ts';
+import { lastValidHeight } from './inclusion/blockhash-lifetime.ts';
 import { type CompiledMessage, encodeMessage } from './message/compiled-message.ts';
 import { durableNonceOf } from './message/durable-nonce.ts';
 import { resolveLookupTables } from './message/lookup-tables.ts';
@@ -36,8 +36,8 @@ import {
   type WireTransaction,
 } from './message/transaction.ts';
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './programs.ts';
-import { getBalance, isBlockhashValid, type Simulation, simulateTransaction } from './provider.ts';
 import { messageForChecks } from './request.ts';
+import { getBalance, isBlockhashValid, type Simulation, simulateTransaction } from './rpc-calls.ts';
 import { readChainFields, readStoredRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { lastPriceOf } from './signing.ts';
 import { ownFundsSpend } from './spending.ts';

@@ -7,7 +7,7 @@ import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../
 import { draftTransaction } from './message/draft.ts';
 import { encodeEnvelope, transactionHash } from './message/transaction.ts';
 import { accountOfMuxed, readEnvelope, timeBoundsOf } from './message/transaction-envelope.ts';
-import { closeTimeOf, getAccount, type ListedTransactions, latestLedger, transactionsFrom } from './provider.ts';
+import { closeTimeOf, getAccount, type ListedTransactions, latestLedger, transactionsFrom } from './rpc-calls.ts';
 import { readStoredRequest, type StellarFields } from './schema.ts';
 
 /** How far the chain's clock and ours may be apart. */

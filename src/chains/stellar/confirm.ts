@@ -7,7 +7,7 @@ import { answersInTime, type EndpointOpinion, isCorroborated, proofByOpinions } 
 import { failureReason, isSuccessResult, parseTransactionResult } from './errors.ts';
 import { transactionHash } from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
-import { getAccount, getTransaction, type LedgerInclusion, type TransactionLookup } from './provider.ts';
+import { getAccount, getTransaction, type LedgerInclusion, type TransactionLookup } from './rpc-calls.ts';
 import { readChainFields, type StellarFields, type StellarReceipt, sequenceUsed } from './schema.ts';
 
 const OPEN: TransactionObservation = { kind: 'open' };

@@ -19,10 +19,10 @@ import { rpcDialect } from './dialect.ts';
 
 import { policyFaults, trustLineFault } from './guard/tokens.ts';
 import { preparedCostOf, prepareTransaction } from './prepare.ts';
-import { getAccount, latestLedger, onlyOnChain, PASSPHRASE } from './provider.ts';
 import { canReplace, NOOP_REQUEST, prepareReplacement, replacementDelayMs } from './replace.ts';
 import { parseSendRequest } from './request.ts';
-import { isReadMethod, takesSignedBytes } from './rpc.ts';
+import { getAccount, latestLedger, onlyOnChain, PASSPHRASE } from './rpc-calls.ts';
+import { isReadMethod, takesSignedBytes } from './rpc-methods.ts';
 import { readStoredRequest } from './schema.ts';
 import { screenRequest } from './screen.ts';
 import { nextSequence } from './sequence.ts';
@@ -33,7 +33,7 @@ import { signOnlyTransaction } from './sponsor/sign-only.ts';
 import { createSponsorship } from './sponsor/sponsor.ts';
 import { swapExchangesOf } from './swap/exchanges.ts';
 import { prepareSwap, swapEvent } from './swap/prepare.ts';
-import { swapRequestsOf } from './swap/stock.ts';
+import { swapRequestsOf } from './swap/swap-balance.ts';
 import { attemptView, hasFailedInBlock, inclusionText, inclusionView, transactionView } from './view.ts';
 
 /** The chain family of Stellar, reached by Soroban RPC. */

@@ -14,7 +14,14 @@ import { consentedLumens, lumensOutflow, totalLumensOutflow } from './message/ou
 import { transactionHash } from './message/transaction.ts';
 import { accountOfMuxed, isSoroban, readEnvelope, timeBoundsOf } from './message/transaction-envelope.ts';
 import { contractNeeds } from './price/contract-call.ts';
-import { getPayer, getTransaction, type LatestLedger, type LedgerAccount, latestLedger, usualFee } from './provider.ts';
+import {
+  getPayer,
+  getTransaction,
+  type LatestLedger,
+  type LedgerAccount,
+  latestLedger,
+  usualFee,
+} from './rpc-calls.ts';
 import {
   type FeeBumpRequest,
   readChainFields,

@@ -8,7 +8,7 @@ import { DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE, preparedResourceFee } from './
 import { preparedDraft } from './message/draft.ts';
 import { isSoroban } from './message/transaction-envelope.ts';
 import { fundsShortage, preparedCostOf, prepareTransaction } from './prepare.ts';
-import { getAccount, latestLedger, usualFee } from './provider.ts';
+import { getAccount, latestLedger, usualFee } from './rpc-calls.ts';
 import { readChainFields, readStoredRequest, type StellarFields } from './schema.ts';
 
 /** A request that takes a sequence and does nothing else: it bumps the account to where it is already (CAP-1). */

@@ -8,7 +8,7 @@ import { otherSources, relayerWeightFault, signatureWeightFault } from './guard/
 import { assertTrustLines } from './guard/tokens.ts';
 import { draftTransaction, type TransactionDraft } from './message/draft.ts';
 import { accountOfMuxed, type Envelope, readEnvelope } from './message/transaction-envelope.ts';
-import { getAccounts, getPayer, type LedgerAccount, latestLedger } from './provider.ts';
+import { getAccounts, getPayer, type LedgerAccount, latestLedger } from './rpc-calls.ts';
 import type { FeeBumpRequest, StellarRequest } from './schema.ts';
 import { assertForwardPaid, type ForwardMarket } from './sponsor/forward-price.ts';
 import { assertPaid } from './sponsor/payment.ts';

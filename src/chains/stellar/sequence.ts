@@ -1,6 +1,6 @@
 import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { answersInTime, medianOf } from '../quorum.ts';
-import { getAccount } from './provider.ts';
+import { getAccount } from './rpc-calls.ts';
 
 /**
  * The sequence that the account's next transaction needs. Nodes do not count transactions that wait at them. All

@@ -9,7 +9,7 @@ import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
 import { failure } from '../../http/envelope.ts';
 import { createLog } from '../../observability/log.ts';
 import { NO_METRICS } from '../../observability/metrics.ts';
-import { createPluginHost } from '../../plugin-host/host.ts';
+import { createPluginHost } from '../../plugin-host/create-plugin-host.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 import { FakeServices, type SentRequest } from './fake-services.ts';
 

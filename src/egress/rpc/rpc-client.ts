@@ -2,7 +2,7 @@ import type { Json, WireValue } from '../../domain/json/json.ts';
 
 /**
  * JSON-RPC over several endpoints. Chooses endpoints by weight, limits time and size, and keeps the health of each
- * endpoint. Retries and fails over only where a retry does no harm. Created by `createRpcClient` in `json-rpc.ts`.
+ * endpoint. Retries and fails over only where a retry does no harm. Created by `createRpcClient` in `failover-rpc-client.ts`.
  */
 export interface RpcClient {
   /** How many endpoints there are whose weight is not 0. */

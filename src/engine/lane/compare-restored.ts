@@ -8,7 +8,7 @@ import { parkTransaction } from './attempts/prepare.ts';
 import { signedAttemptRecord } from './attempts/signing.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
-import { RESTORED_RETRY_MS } from './restored-store.ts';
+import { RESTORED_RETRY_MS } from './restored-lane.ts';
 import type { Sender } from './sender.ts';
 
 /** How long endpoints that cannot show all yet are waited for before an operator is asked. */

@@ -1,12 +1,12 @@
 import type { ReplacementSpec } from '../../chains/chain-client.ts';
-import type { DecisionKind } from '../../domain/transaction/decision.ts';
+import type { DecisionKind } from '../../domain/transaction/timeline-decision.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { NoopEndStatus } from '../../domain/transaction/transaction-state.ts';
 import {
   type ReplacementAttempt,
   type ReplacementOutcome,
   signReplacementAttempts,
-} from './attempts/further-attempts.ts';
+} from './attempts/replacement-attempts.ts';
 import {
   ageOf,
   applyToOpen,

@@ -5,7 +5,7 @@ import {
   type ReplacementAttempt,
   type ReplacementOutcome,
   signReplacementAttempts,
-} from './attempts/further-attempts.ts';
+} from './attempts/replacement-attempts.ts';
 import { canReplace, withdrawTransaction } from './due-attempts.ts';
 import { applyToOpen, isUnresolved, type LaneStep, renewedTransactionIds } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';

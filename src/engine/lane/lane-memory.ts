@@ -4,7 +4,7 @@ import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Log } from '../../observability/log.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
 import { BroadcastHistory } from './broadcast-history.ts';
-import { RestoredLane } from './restored-store.ts';
+import { RestoredLane } from './restored-lane.ts';
 
 /** The time that a lane's chain tells, cached. */
 export class ChainClock {

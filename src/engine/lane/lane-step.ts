@@ -59,7 +59,7 @@ export interface LaneStep {
   readonly life: StepLife;
   /** Has a relayer's chain checked again, because it may have changed. */
   recheck(relayerId: string): void;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
   /** The chain family's pace; the engine's for values that the family does not set. */
   readonly timing: EngineTiming;

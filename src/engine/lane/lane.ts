@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { UnsignedRelease } from '../../domain/history.ts';
+import type { UnsignedRelease } from '../../domain/store-history.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
 import { livingAttempts } from '../../domain/transaction/attempt.ts';
 import { chainOfLane, familyOfLane, laneKey } from '../../domain/transaction/lane.ts';
@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { fillGaps } from '../sequencing/gaps.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
+import { applyObservations } from './apply-observations.ts';
 import { signPending } from './attempts/sign-pending.ts';
 import { markMissing, mayBeOffered, offerDueTransactions } from './broadcast.ts';
 import type { ParkedTransaction } from './broadcast-history.ts';
@@ -18,9 +19,8 @@ import { carryOutIntents } from './intents.ts';
 import { ChainClock, LaneMemory } from './lane-memory.ts';
 import { applyToOpen, type CrashPoint, isDue, isUnresolved, type LaneStep, unminedTransactions } from './lane-step.ts';
 import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts';
-import { applyObservations } from './observe.ts';
 import { OpenTransactions } from './open-transactions.ts';
-import { RestoredLane } from './restored-store.ts';
+import { RestoredLane } from './restored-lane.ts';
 import { type SenderSources, Senders } from './sender.ts';
 
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {

@@ -3,7 +3,7 @@ import type { Chain } from '../../chains/chain.ts';
 import type { BroadcastOutcome } from '../../chains/chain-client.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Attempt } from '../../domain/transaction/attempt.ts';
-import type { Decision, DecisionKind } from '../../domain/transaction/decision.ts';
+import type { Decision, DecisionKind } from '../../domain/transaction/timeline-decision.ts';
 import type { Timestamp, Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
 import { isFinal, type TransactionStatus } from '../../domain/transaction/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';

@@ -12,7 +12,7 @@ import type { StoreWriter } from '../../store/store.ts';
 
 export interface OutboxDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { attemptPurposeSchema } from '../../domain/transaction/attempt.ts';
-import { decisionKindSchema } from '../../domain/transaction/decision.ts';
+import { decisionKindSchema } from '../../domain/transaction/timeline-decision.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { ACTING, BODY, OF_RELAYER, one, operation, page } from '../operation.ts';
 import { pageQuerySchema } from '../paging.ts';

@@ -2,9 +2,9 @@ import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
-import { withTimeout } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
 import {
   changedFiles,

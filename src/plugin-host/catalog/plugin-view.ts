@@ -9,8 +9,8 @@ import { hasBudget } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type PluginGrants, readPluginGrants } from '../capabilities/grants.ts';
 import type { PluginBooks } from '../plugin-host.ts';
+import { hostRefusal, MAX_SHOWN_NAMES } from './fetch-hosts.ts';
 import type { CatalogPlugin } from './known-plugin.ts';
-import { hostRefusal, MAX_SHOWN_NAMES } from './network-use.ts';
 import { type ServingVersion, stateOf } from './version-swap.ts';
 
 export interface PluginViewsDeps {

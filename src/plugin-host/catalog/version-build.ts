@@ -7,7 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { Log } from '../../observability/log.ts';
 import { type PluginGrants, readPluginGrants } from '../capabilities/grants.ts';
-import { findFetchHosts, hostRefusal, MAX_SHOWN_NAMES } from './network-use.ts';
+import { findFetchHosts, hostRefusal, MAX_SHOWN_NAMES } from './fetch-hosts.ts';
 import { findPluginFile } from './plugin-file.ts';
 import type { Reads, ServingVersion } from './version-swap.ts';
 

@@ -1,7 +1,7 @@
 import { positionInStack, type SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
 import { endCodeFailure, type HostFailure } from '../../../sandbox/host/surroundings.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
-import type { FetchHostUse } from './network-use.ts';
+import type { FetchHostUse } from './fetch-hosts.ts';
 
 /** A version that was built. */
 export interface ServingVersion {

@@ -10,7 +10,7 @@ import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from './change.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /** The API keys of clients. The key itself is in the answer that creates it, and in no other. */
@@ -34,7 +34,7 @@ export interface ApiKeysDeps {
   randomBytes(size: number): Uint8Array;
   /** The start of the service. It stands in for the creation time of the environment's key. */
   startedAt: Timestamp;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

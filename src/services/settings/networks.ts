@@ -15,7 +15,6 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from './change.ts';
 import { type KnownNetwork, type NetworkDirectory, networkIdOf } from './network-directory.ts';
 import {
   changeNetworkSettings,
@@ -28,6 +27,7 @@ import {
 import { networkView } from './network-view.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkRpcAddresses } from './rpc-urls.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /** The networks of relayers. Views hide possible credentials in endpoints. */

@@ -1,7 +1,7 @@
 import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainConnections, RelayerEndpoints } from '../../chains/connections.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import { withTimeout } from '../../domain/in-time.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { StoreReader } from '../../store/store.ts';
 
 export interface OtherChainDeps {

@@ -14,8 +14,8 @@ import {
 } from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from './change.ts';
 import { valueDigest } from './declared-value.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /** The changes that clients can make to plugins. `entry` is always the entry as declared. */

@@ -15,11 +15,11 @@ import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from './change.ts';
 import type { NetworkDirectory } from './network-directory.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkNotification, checkSignerUse, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 import type { SignerDirectory } from './signer-directory.ts';
 
 export interface RelayerCreateDeps {
@@ -31,7 +31,7 @@ export interface RelayerCreateDeps {
   connections: Pick<ChainConnections, 'clientOf'>;
   engine: Pick<Engine, 'recheck'>;
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

@@ -3,8 +3,8 @@ import type { Caller } from '../../domain/settings/caller.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
-import { changeSettingsOnce } from './change.ts';
 import { relayerAudit } from './relayer-form.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 
 export interface RelayerDeleteDeps {
   store: Store;

@@ -12,10 +12,10 @@ import type { Store } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from './change.ts';
 import { refuseOtherChain } from './other-chain.ts';
 import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 
 export interface RelayerUpdateDeps {
   store: Store;

@@ -8,7 +8,7 @@ import type { StoredSigner } from '../../domain/settings/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 import type { SignerDeclaration, SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
-import { changeSettingsOnce } from './change.ts';
+import { changeSettingsOnce } from './settings-change.ts';
 import type { SignerDirectory } from './signer-directory.ts';
 import { readSignerForm, signerConfigView, signerTypeView } from './signer-form.ts';
 
@@ -33,7 +33,7 @@ export interface SignersDeps {
   guard: Pick<AddressGuard, 'checkUrl'>;
   /** Whether clients may make signers that use the server's own identity at a cloud. */
   usesServerIdentity: boolean;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

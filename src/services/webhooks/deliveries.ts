@@ -12,7 +12,7 @@ import {
 } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
-import { changeSettingsOnce } from '../settings/change.ts';
+import { changeSettingsOnce } from '../settings/settings-change.ts';
 
 /** The deliveries of webhook events. Deliveries for relayers that the caller may not see do not exist for it. */
 export interface DeliveriesService {

@@ -18,13 +18,13 @@ import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
 import type { NotificationsService } from '../services.ts';
-import { changeSettingsOnce } from '../settings/change.ts';
+import { changeSettingsOnce } from '../settings/settings-change.ts';
 
 export interface NotificationsDeps {
   store: Store;
   webhooks: Pick<WebhookClient, 'check'>;
   log: Log;
-  /** A new id (`domain/ordered-id.ts`). */
+  /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 

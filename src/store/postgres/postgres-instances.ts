@@ -196,7 +196,7 @@ const nowUs = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)
 
 /**
  * Buckets as rows of an unlogged table, so that no request waits for the disk. A crash of the database loses a few
- * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/token-buckets.ts`.
+ * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/rate-limiter.ts`.
  */
 export class PostgresBuckets implements SharedTokenBuckets {
   readonly #db: Kysely<Tables>;

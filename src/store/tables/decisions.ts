@@ -1,5 +1,5 @@
 import { storableText } from '../../domain/record.ts';
-import { type DecisionKind, decisionRecord } from '../../domain/transaction/decision.ts';
+import { type DecisionKind, decisionRecord } from '../../domain/transaction/timeline-decision.ts';
 import type { Connection } from '../connection.ts';
 import { preparedQuery } from '../prepared.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';

@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Insertable, Selectable, Updateable } from 'kyse
 import { type Transaction, type TransactionChange, transactionRecord } from '../../domain/transaction/transaction.ts';
 import { isFinal } from '../../domain/transaction/transaction-state.ts';
 import type { Tables, TransactionTable } from '../schema.ts';
-import { newRevision } from './same-rows.ts';
+import { newRevision } from './record-cache.ts';
 import { recordOfRow } from './stored-record.ts';
 
 /**

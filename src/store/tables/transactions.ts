@@ -17,7 +17,7 @@ import type { StoreReader, StoreWriter } from '../store.ts';
 import { attemptReads } from './attempts.ts';
 import { countOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
-import { RecordCache } from './same-rows.ts';
+import { RecordCache } from './record-cache.ts';
 import { DuplicateRecord } from './stored-record.ts';
 import { isTransactionEvent, transactionEventNote } from './transaction-events.ts';
 import {

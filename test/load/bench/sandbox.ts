@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nativeAddon } from '../../../sandbox/host/compiler/child-program.ts';
-import { createDriverPool } from '../../../sandbox/host/pool.ts';
+import { createDriverPool } from '../../../sandbox/host/driver-pool.ts';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSandbox } from '../../support/sandbox.ts';

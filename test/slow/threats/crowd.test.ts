@@ -1,6 +1,6 @@
 /**
  * Threat: many attacks at once. They occupy all processes, fill the main process, or let one caller disable a plugin
- * for the others. If one of these fails, look at `sandbox/host/admission.ts` and `quarantine.ts`.
+ * for the others. If one of these fails, look at `sandbox/host/call-queues.ts` and `quarantine.ts`.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { builtinModules, isBuiltin } from 'node:module';
-import { GUEST_MODULES } from '../../../sandbox/guest-modules.ts';
+import { GUEST_MODULES } from '../../../sandbox/guest-module-names.ts';
 import { absentModuleAdvice } from '../../../sandbox/host/compiler/absent-modules.ts';
 import type { GuestWorld } from '../guest-isolate.ts';
 import { compiled } from '../guest-oracle.ts';

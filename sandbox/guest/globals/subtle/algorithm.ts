@@ -1,5 +1,5 @@
-import type { ProcessCrypto } from '../../node/crypto/arithmetic.ts';
 import type { CryptoQuestion, KeyKind } from '../../node/crypto/crypto-question.ts';
+import type { ProcessCrypto } from '../../node/crypto/process-crypto.ts';
 import { copyOfBytes } from '../encoding/bytes.ts';
 import { conformToWebIdl } from '../web-idl.ts';
 

@@ -2,9 +2,9 @@ import { base64Of, concatBytes } from '../../globals/encoding/bytes.ts';
 import { checkString, nodeError } from '../node-error.ts';
 import { StringDecoder } from '../string-decoder.ts';
 import { anyBytesOf, bytesOf } from './arguments.ts';
-import type { ProcessCrypto } from './arithmetic.ts';
 import type { CipherStep } from './crypto-question.ts';
 import type { NodeKeys } from './keys.ts';
+import type { ProcessCrypto } from './process-crypto.ts';
 
 /** Most bytes that go to the process in one step. */
 const AT_ONCE = 65_536;

@@ -1,9 +1,9 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkInteger, checkString, nodeError } from '../node-error.ts';
 import { anyBytesOf, bytesOf, callBack } from './arguments.ts';
-import type { ProcessCrypto } from './arithmetic.ts';
 import type { SlowQuestion } from './crypto-question.ts';
 import type { NodeKeys } from './keys.ts';
+import type { ProcessCrypto } from './process-crypto.ts';
 
 const MAX_INT = 2 ** 31 - 1;
 /** The types that Node names for `info`, which have another order there. */

@@ -1,7 +1,7 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkInteger, checkString, nodeError } from '../node-error.ts';
 import { bufferOrText, bytesOf } from './arguments.ts';
-import type { ProcessCrypto } from './arithmetic.ts';
+import type { ProcessCrypto } from './process-crypto.ts';
 
 /** Hashes that are there for certain, as OpenSSL names them. */
 const HASHES = [

@@ -1,8 +1,8 @@
 import { base64Of, bytesFromBase64 } from '../../globals/encoding/bytes.ts';
 import { checkString, invalidArgType, invalidArgValue, nodeError } from '../node-error.ts';
 import { anyBytesOf, bytesOf } from './arguments.ts';
-import type { ProcessCrypto } from './arithmetic.ts';
 import type { KeyKind, ReadKey } from './crypto-question.ts';
+import type { ProcessCrypto } from './process-crypto.ts';
 
 type KeyType = 'secret' | KeyKind;
 

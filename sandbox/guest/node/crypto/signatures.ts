@@ -1,9 +1,9 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkString, invalidArgValue, nodeError } from '../node-error.ts';
 import { anyBytesOf, bufferOrText, bytesOf, nowOrLater } from './arguments.ts';
-import type { ProcessCrypto } from './arithmetic.ts';
 import type { SignatureQuestion } from './crypto-question.ts';
 import { isOptions, type NodeKeys } from './keys.ts';
+import type { ProcessCrypto } from './process-crypto.ts';
 
 /** `sign`, `verify` and their forms for data that comes in pieces. */
 export function createSignatures(arithmetic: ProcessCrypto, { privateDer, publicDer }: NodeKeys) {

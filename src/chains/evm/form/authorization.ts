@@ -4,7 +4,7 @@ import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { recoverPublicKey } from '../../../signers/secp256k1.ts';
 import { addressOfPublicKey, addressSchema } from '../address.ts';
-import { toQuantity } from '../provider.ts';
+import { toQuantity } from '../rpc-calls.ts';
 import { integerUpTo } from './integer.ts';
 import { encodeRlp, type RlpItem, rlpInteger } from './rlp.ts';
 

@@ -1,7 +1,7 @@
-import { withTimeout } from '../../../domain/in-time.ts';
+import { withTimeout } from '../../../domain/with-timeout.ts';
 import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import { answersInTime, type EndpointOpinion, proofByOpinions } from '../../quorum.ts';
-import { blockNumber, blockReceipts, getFullBlock, getReceipt, type Receipt, transactionCount } from '../provider.ts';
+import { blockNumber, blockReceipts, getFullBlock, getReceipt, type Receipt, transactionCount } from '../rpc-calls.ts';
 import type { BlockBodySearch, SearchedNonce } from './body-search.ts';
 import { findNonceUse, type NonceUse, nonceUseInBlock, transactionCountsOn } from './nonce-use.ts';
 import { isReceiptOf, mapLimited, nullIfUnreadable, undefinedIfRefused } from './receipts.ts';

@@ -8,7 +8,7 @@ import {
   getReceipt,
   hasCode,
   transactionCount,
-} from '../provider.ts';
+} from '../rpc-calls.ts';
 import { undefinedIfRefused } from './receipts.ts';
 
 /** A transaction whose nonce is used, though no receipt is shown of any of its hashes. */

@@ -5,7 +5,7 @@ import { printable } from '../../../domain/printable.ts';
 import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { normalAddress } from '../address.ts';
 import { isParsableErrorAbi } from '../form/error-abi.ts';
-import { toQuantity } from '../provider.ts';
+import { toQuantity } from '../rpc-calls.ts';
 import { callForEstimate, type EvmFields, readStoredRequest } from '../schema.ts';
 
 /** The reason of a failed transaction whose cause was not asked for, or could not be found. */

@@ -1,10 +1,10 @@
 import { amountOf } from '../../../domain/amount.ts';
 import type { Json, JsonObject } from '../../../domain/json/json.ts';
 import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
-import { askOptionalFigure } from '../../advice.ts';
+import { askOptionalFigure } from '../../optional-figure.ts';
 import type { EvmNetworkSettings } from '../configuration/network.ts';
 import { classifyEstimateError } from '../errors.ts';
-import { gasPrice, parseGasPrice } from '../provider.ts';
+import { gasPrice, parseGasPrice } from '../rpc-calls.ts';
 import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
 import { calldataGas } from './gas.ts';

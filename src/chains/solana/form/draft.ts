@@ -10,7 +10,7 @@ import {
   priorityPrice,
   priorityPriceWithin,
 } from '../fees.ts';
-import { BLOCKHASH_LIFETIME_BLOCKS } from '../inclusion/chain-height.ts';
+import { BLOCKHASH_LIFETIME_BLOCKS } from '../inclusion/blockhash-lifetime.ts';
 import {
   type CompiledMessage,
   compileLegacyMessage,
@@ -34,7 +34,7 @@ import {
   latestBlockhash,
   type Simulation,
   simulateTransaction,
-} from '../provider.ts';
+} from '../rpc-calls.ts';
 import { type SolanaRequest, toTransactionInstructions, type WireInstruction } from '../schema.ts';
 
 /** A message to be signed, before policies and balance are checked. */

@@ -8,7 +8,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../programs.ts';
-import { getBalance, type Simulation, simulateTransaction } from '../provider.ts';
+import { getBalance, type Simulation, simulateTransaction } from '../rpc-calls.ts';
 
 /**
  * Guards the fee payer against a transaction that takes more than the fee. The runtime hands every called program the

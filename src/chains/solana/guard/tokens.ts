@@ -2,7 +2,7 @@ import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { SolanaPolicy } from '../configuration/policy.ts';
 import type { CompiledMessage } from '../message/compiled-message.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
-import { getAccounts } from '../provider.ts';
+import { getAccounts } from '../rpc-calls.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
 
 /** A movement of tokens that an instruction asks for. */

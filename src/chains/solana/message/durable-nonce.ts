@@ -1,7 +1,7 @@
 import { NONCE_ACCOUNT_LENGTH, NonceAccount } from '@solana/web3.js';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
-import { accountsAsOf, type Commitment } from '../provider.ts';
+import { accountsAsOf, type Commitment } from '../rpc-calls.ts';
 import { type CompiledMessage, isWritableAccount } from './compiled-message.ts';
 
 /** A message that stays good until its nonce is advanced, instead of for 150 blocks. */

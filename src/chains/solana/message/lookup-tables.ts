@@ -1,7 +1,7 @@
 import { AddressLookupTableAccount, type PublicKey } from '@solana/web3.js';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../programs.ts';
-import { getAccounts, type OnChainAccount } from '../provider.ts';
+import { getAccounts, type OnChainAccount } from '../rpc-calls.ts';
 import type { CompiledMessage } from './compiled-message.ts';
 
 /**

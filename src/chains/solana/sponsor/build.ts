@@ -11,7 +11,7 @@ import { resolveLookupTables } from '../message/lookup-tables.ts';
 import { recomposeMessage } from '../message/recompose.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH, transactionSize } from '../message/transaction.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
-import { getAccounts, getBalance, latestBlockhash } from '../provider.ts';
+import { getAccounts, getBalance, latestBlockhash } from '../rpc-calls.ts';
 import { associatedAccount, createAssociatedAccountInstruction } from '../tokens/associated.ts';
 import { grossBeforeTransferFee, type Mint, readMint } from '../tokens/mint.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';

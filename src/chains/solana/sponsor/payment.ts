@@ -4,7 +4,7 @@ import { type TokenBurn, type TokenTransfer, tokenBurns, tokenTransfers } from '
 import type { CompiledMessage } from '../message/compiled-message.ts';
 import { resolveLookupTables } from '../message/lookup-tables.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
-import { getAccounts } from '../provider.ts';
+import { getAccounts } from '../rpc-calls.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { netAfterTransferFee, readMint } from '../tokens/mint.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';

@@ -3,7 +3,7 @@ import { type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
 import { addressBytes } from '../address.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
-import { getAccounts, type OnChainAccount } from '../provider.ts';
+import { getAccounts, type OnChainAccount } from '../rpc-calls.ts';
 import { programAddress } from '../tokens/associated.ts';
 import { MINT_EXTENSIONS, type Mint, readMint } from '../tokens/mint.ts';
 

@@ -1,7 +1,7 @@
-import { withTimeout } from '../../../domain/in-time.ts';
 import { isObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
+import { withTimeout } from '../../../domain/with-timeout.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../../chain-client.ts';

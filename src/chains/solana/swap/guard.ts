@@ -10,7 +10,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../programs.ts';
-import { getAccounts, type OnChainAccount } from '../provider.ts';
+import { getAccounts, type OnChainAccount } from '../rpc-calls.ts';
 import { wrappedSolAccount } from '../tokens/associated.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 

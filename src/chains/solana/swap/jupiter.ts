@@ -5,7 +5,7 @@ import type { SwapPolicy } from '../configuration/policy.ts';
 import { MalformedTransaction } from '../message/compiled-message.ts';
 import { decodeTransaction, type WireTransaction } from '../message/transaction.ts';
 import { WRAPPED_SOL } from '../programs.ts';
-import type { SwapBalance } from './stock.ts';
+import type { SwapBalance } from './swap-balance.ts';
 
 const integer = z
   .string()

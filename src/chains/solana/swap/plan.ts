@@ -4,7 +4,7 @@ import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { MAX_TRANSACTION, type SolanaPolicy, type SwapPolicy } from '../configuration/policy.ts';
 import { computeLimitFor, MAX_COMPUTE_UNITS, messageFee, priorityPriceWithin } from '../fees.ts';
 import { searchStartSlot } from '../form/draft.ts';
-import { BLOCKHASH_LIFETIME_BLOCKS } from '../inclusion/chain-height.ts';
+import { BLOCKHASH_LIFETIME_BLOCKS } from '../inclusion/blockhash-lifetime.ts';
 import { type CompiledMessage, encodeMessage } from '../message/compiled-message.ts';
 import { readComputeBudget } from '../message/compute-budget.ts';
 import { recomposeMessage } from '../message/recompose.ts';
@@ -19,14 +19,14 @@ import {
   type OnChainAccount,
   type Simulation,
   simulateTransaction,
-} from '../provider.ts';
+} from '../rpc-calls.ts';
 import { rentOfNewAccounts, wrappedSolAccount } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../tokens/token-account.ts';
 import { emptyWrapped, swapAssertions } from './assertions.ts';
 import type { OwnTokenAccounts } from './guard.ts';
 import type { SwapOffer } from './jupiter.ts';
-import type { SwapBalance } from './stock.ts';
+import type { SwapBalance } from './swap-balance.ts';
 
 /** What all ways of swapping need to know. */
 export interface SwapContext {

@@ -12,18 +12,18 @@ import {
 import { transactionErrorText } from '../errors.ts';
 import { messageFee } from '../fees.ts';
 import { programsOf } from '../guard/policies.ts';
-import { lastValidHeight } from '../inclusion/chain-height.ts';
+import { lastValidHeight } from '../inclusion/blockhash-lifetime.ts';
 import { encodeMessage } from '../message/compiled-message.ts';
 import { resolveLookupTables } from '../message/lookup-tables.ts';
 import { transactionSize } from '../message/transaction.ts';
 import { WRAPPED_SOL } from '../programs.ts';
-import { getAccounts, getBalance } from '../provider.ts';
+import { getAccounts, getBalance } from '../rpc-calls.ts';
 import type { SolanaFields } from '../schema.ts';
 import { readMint } from '../tokens/mint.ts';
 import { readWritableTokenAccounts, type SwapAllowance, swapFault } from './guard.ts';
 import { swapOffer, ultraOffer } from './jupiter.ts';
 import { composeSwap, maxSwapFee, planUltraOrder, type SwapContext, type SwapPlan } from './plan.ts';
-import { swapBalancesOf } from './stock.ts';
+import { swapBalancesOf } from './swap-balance.ts';
 
 /** How soon a swap is tried again when the market has no offer, or the account too little for the fee. */
 const AGAIN_MS = 10_000;

@@ -4,7 +4,7 @@ import { addressBytes } from '../address.ts';
 import { createsAssociatedAccount } from '../guard/fee-payer.ts';
 import { type CompiledMessage, publicKeyOf } from '../message/compiled-message.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../programs.ts';
-import { getAccounts, getRentExemption } from '../provider.ts';
+import { getAccounts, getRentExemption } from '../rpc-calls.ts';
 import { MAX_TOKEN_ACCOUNT_SIZE, MINT_EXTENSIONS, type Mint, readMint } from './mint.ts';
 import { TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 

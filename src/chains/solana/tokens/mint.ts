@@ -1,6 +1,6 @@
 import { addressOfPublicKey } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
-import type { OnChainAccount } from '../provider.ts';
+import type { OnChainAccount } from '../rpc-calls.ts';
 import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './token-account.ts';
 
 /** The layout of a mint of the Token program (spl-token, `Mint`). */

@@ -1,6 +1,6 @@
 import { addressOfPublicKey } from '../address.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
-import type { OnChainAccount } from '../provider.ts';
+import type { OnChainAccount } from '../rpc-calls.ts';
 
 /** The size of an account of the Token program (spl-token, `Account`). In Token-2022 extensions may follow. */
 export const TOKEN_ACCOUNT_SIZE = 165;

@@ -1,7 +1,7 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { authorizingAddress } from '../message/authorization.ts';
 import { accountOfMuxed, timeBoundsOf } from '../message/transaction-envelope.ts';
-import type { LatestLedger } from '../provider.ts';
+import type { LatestLedger } from '../rpc-calls.ts';
 import { relayerAccountFault } from './accounts.ts';
 
 /** Operations that the relayer pays for no user, and the texts that say so. */

@@ -4,7 +4,7 @@ import type { TransactionDraft } from '../message/draft.ts';
 import { changesSigners } from '../message/outflow.ts';
 import { transactionHash } from '../message/transaction.ts';
 import { accountOfMuxed, type Envelope } from '../message/transaction-envelope.ts';
-import type { SigningAuthority } from '../provider.ts';
+import type { SigningAuthority } from '../rpc-calls.ts';
 
 type Level = keyof SigningAuthority['thresholds'];
 

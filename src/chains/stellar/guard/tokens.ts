@@ -8,7 +8,7 @@ import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { accountOfMuxed, readEnvelope } from '../message/transaction-envelope.ts';
 import { isToken } from '../price/simulation.ts';
-import { getAccount, getSpendableBalance } from '../provider.ts';
+import { getAccount, getSpendableBalance } from '../rpc-calls.ts';
 import { assetName } from '../sponsor/asset.ts';
 import { type SwapExchanges, swapStrategyFor } from '../swap/exchanges.ts';
 

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { isContractAddress } from '../address.ts';
 import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
-import { getContract } from '../provider.ts';
+import { getContract } from '../rpc-calls.ts';
 
 /** An asset that a fee is paid in and that the policies allow. */
 export interface FeeToken {

@@ -9,7 +9,7 @@ import { draftTransaction } from '../message/draft.ts';
 import { type FeeForward, feeForwardOf } from '../message/forward.ts';
 import { readEnvelope } from '../message/transaction-envelope.ts';
 import { contractNeeds } from '../price/contract-call.ts';
-import { latestLedger, usualFee } from '../provider.ts';
+import { latestLedger, usualFee } from '../rpc-calls.ts';
 import { type ForwardRequest, readChainFields } from '../schema.ts';
 import { assertWithinLimit, type ContractToken, contractTokenOf } from './asset.ts';
 import { withMargin, withoutTolerance } from './figures.ts';

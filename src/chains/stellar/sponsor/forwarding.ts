@@ -12,7 +12,7 @@ import { type FeeForward, forwardBodyOf } from '../message/forward.ts';
 import { encodeEnvelope } from '../message/transaction.ts';
 import { accountOfMuxed } from '../message/transaction-envelope.ts';
 import { type SimulationResult, simulateOperation, tokenBalance } from '../price/simulation.ts';
-import { type LatestLedger, latestLedger } from '../provider.ts';
+import { type LatestLedger, latestLedger } from '../rpc-calls.ts';
 import { assertWithinLimit, contractTokenOf, tokenContractOf } from './asset.ts';
 import { tokensPerStroopText, unitsText, VALIDITY_SECONDS } from './figures.ts';
 import { type ForwardMarket, forwarderOf, forwardPriceInToken, sorobanInclusionFee } from './forward-price.ts';

@@ -4,7 +4,7 @@ import { type AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { StellarPolicy } from '../configuration/policy.ts';
 import { accountOfMuxed, readEnvelope } from '../message/transaction-envelope.ts';
-import { getAccount, getSpendableBalance } from '../provider.ts';
+import { getAccount, getSpendableBalance } from '../rpc-calls.ts';
 import type { FeeBumpRequest } from '../schema.ts';
 import { assertWithinLimit, type FeeToken, feeTokenOfAsset } from './asset.ts';
 import { unitsText, withMargin, withoutTolerance } from './figures.ts';

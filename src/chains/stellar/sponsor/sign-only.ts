@@ -14,7 +14,7 @@ import { totalLumensOutflow } from '../message/outflow.ts';
 import { encodeEnvelope } from '../message/transaction.ts';
 import { accountOfMuxed, type Envelope, transactionShapeFault } from '../message/transaction-envelope.ts';
 import { fundsShortage } from '../prepare.ts';
-import { getAccounts, latestLedger } from '../provider.ts';
+import { getAccounts, latestLedger } from '../rpc-calls.ts';
 import { signEnvelope } from '../signing.ts';
 
 /** The body of sign-transaction. */

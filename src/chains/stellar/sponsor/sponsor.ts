@@ -9,7 +9,7 @@ import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { encodeEnvelope } from '../message/transaction.ts';
 import { isSoroban } from '../message/transaction-envelope.ts';
-import { latestLedger, usualFee } from '../provider.ts';
+import { latestLedger, usualFee } from '../rpc-calls.ts';
 import { assertWithinLimit, type FeeToken, feeTokenOf } from './asset.ts';
 import { tokensPerStroopText, unitsText, VALIDITY_SECONDS, withMargin } from './figures.ts';
 import type { ForwardMarket } from './forward-price.ts';

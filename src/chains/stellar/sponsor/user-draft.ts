@@ -10,7 +10,7 @@ import { gaslessFault } from '../guard/gasless.ts';
 import { draftTransaction } from '../message/draft.ts';
 import { buildTransaction } from '../message/transaction.ts';
 import { accountOfMuxed, isSoroban, preconditionsOf, transactionShapeFault } from '../message/transaction-envelope.ts';
-import { getAccount } from '../provider.ts';
+import { getAccount } from '../rpc-calls.ts';
 import type { OwnRequest } from '../schema.ts';
 
 /** What a user asks the relayer to pay for: an envelope, or operations of an account. */

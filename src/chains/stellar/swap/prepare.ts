@@ -16,7 +16,7 @@ import { medianLatestLedger, prepareDraft } from '../prepare.ts';
 import { readChainFields, readStoredRequest, type StellarFields } from '../schema.ts';
 import { type SwapExchanges, swapStrategyFor } from './exchanges.ts';
 import { soroswapTrade } from './soroswap.ts';
-import { swapBalanceOf } from './stock.ts';
+import { swapBalanceOf } from './swap-balance.ts';
 import { orderBookTrade, type SwapContext, type SwapTrade } from './trade.ts';
 
 /** How soon a swap is tried again when there is no offer. */

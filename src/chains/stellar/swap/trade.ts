@@ -6,7 +6,7 @@ import { assetName, parseAssetName } from '../sponsor/asset.ts';
 import { withoutTolerance } from '../sponsor/figures.ts';
 import { findPaymentPaths } from '../sponsor/horizon.ts';
 import type { SwapExchanges } from './exchanges.ts';
-import type { SwapBalance } from './stock.ts';
+import type { SwapBalance } from './swap-balance.ts';
 
 /** What all ways of swapping need to know. */
 export interface SwapContext {

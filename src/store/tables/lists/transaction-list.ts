@@ -5,7 +5,7 @@ import type { Connection } from '../../connection.ts';
 import { preparedQuery } from '../../prepared.ts';
 import type { Tables, TransactionTable } from '../../schema.ts';
 import type { StoreReader } from '../../store.ts';
-import type { RecordCache } from '../same-rows.ts';
+import type { RecordCache } from '../record-cache.ts';
 import { isNotCanceled } from '../transaction-record.ts';
 import { ListPages, type ListPlace, type LongList } from './list-contents.ts';
 import { countOf, pageBounds } from './paging.ts';

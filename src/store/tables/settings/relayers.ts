@@ -4,7 +4,7 @@ import { preparedQuery } from '../../prepared.ts';
 import type { RelayerTable } from '../../schema.ts';
 import type { StoreReader, StoreWriter } from '../../store.ts';
 import { relayerList } from '../lists/relayer-list.ts';
-import { newRevision, RecordCache } from '../same-rows.ts';
+import { newRevision, RecordCache } from '../record-cache.ts';
 import { recordOfRow, rowOfRecord } from '../stored-record.ts';
 
 /** Reads of the table `relayers`. */

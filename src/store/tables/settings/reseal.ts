@@ -7,14 +7,14 @@ import { signerRecord } from '../../../domain/settings/signer.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Tables } from '../../schema.ts';
 import { type Sealer, UnsealableSecret } from '../../sealing.ts';
-import { newRevision } from '../same-rows.ts';
+import { newRevision } from '../record-cache.ts';
 import { sealedPlaceOf } from '../stored-record.ts';
 
 const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord, pluginSettingsRecord];
 
 /**
  * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
- * texts that an earlier version stored unsealed. A signer's secret that cannot be opened stays as it is: it stops only
+ * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it is: it stops only
  * the relayers of its signer.
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
@@ -31,8 +31,10 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
         const text = row[field];
         if (text == null || !sealer.isOutdated(text)) continue;
         const place = sealedPlaceOf({ table, key, sealed }, row, field);
+        // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
+        const isClear = table === notificationRecord.table && !sealer.isSealed(text);
         try {
-          const secret = sealer.seal(sealer.isSealed(text) ? sealer.open(text, place) : text, place);
+          const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
           const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
           await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(db);
         } catch (err) {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { IsolateCall } from '../../../../sandbox/process/call.ts';
 import { CryptoJobQueue } from '../../../../sandbox/process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
-import { CpuCrowding, SlicePace } from '../../../../sandbox/process/stretch.ts';
+import { CpuCrowding, SlicePace } from '../../../../sandbox/process/slice-time.ts';
 import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';

@@ -3,8 +3,8 @@ import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { idSchema, orderedId, pluginIdSchema } from '../../../../src/domain/id.ts';
 import { IDEMPOTENCY_KEEP_MS, idempotencyKeySchema } from '../../../../src/domain/idempotency.ts';
-import { withTimeout } from '../../../../src/domain/in-time.ts';
 import { wireTime } from '../../../../src/domain/wire-time.ts';
+import { withTimeout } from '../../../../src/domain/with-timeout.ts';
 
 t.test('ids have 1 to 36 letters, digits, dashes and underscores', (t) => {
   for (const good of ['a', 'sepolia-1', 'A_b-9', 'x'.repeat(36)]) t.ok(idSchema.safeParse(good).success, good);

@@ -11,7 +11,6 @@ import {
   livingAttempts,
   UNACCEPTED_ATTEMPT,
 } from '../../../../src/domain/transaction/attempt.ts';
-import { decisionKindSchema } from '../../../../src/domain/transaction/decision.ts';
 import { intentActionSchema } from '../../../../src/domain/transaction/intent.ts';
 import {
   accountOfLane,
@@ -21,6 +20,7 @@ import {
   isDueAt,
   laneKey,
 } from '../../../../src/domain/transaction/lane.ts';
+import { decisionKindSchema } from '../../../../src/domain/transaction/timeline-decision.ts';
 import {
   type AcceptedTransaction,
   newTransaction,

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { CallQueues } from '../../../../sandbox/host/admission.ts';
-import type { DriverPool } from '../../../../sandbox/host/pool.ts';
+import { CallQueues } from '../../../../sandbox/host/call-queues.ts';
+import type { DriverPool } from '../../../../sandbox/host/driver-pool.ts';
 import { Quarantine, requestFingerprint } from '../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
 import { endCodeFailure } from '../../../../sandbox/host/surroundings.ts';

@@ -25,7 +25,7 @@ import {
 } from '../../../../../sandbox/guest/globals/encoding/text-encoder.ts';
 import { create as encodings } from '../../../../../sandbox/guest/lazy/encodings.ts';
 import { create } from '../../../../../sandbox/guest/lazy/text.ts';
-import { LAZY_GLOBALS } from '../../../../../sandbox/guest/lazy-modules.ts';
+import { LAZY_GLOBALS } from '../../../../../sandbox/guest/lazy-module-loader.ts';
 import { runtimeServices } from '../../../../support/guest-web.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 

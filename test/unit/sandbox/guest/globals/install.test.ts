@@ -11,7 +11,7 @@ import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
 import { create as makeDom } from '../../../../../sandbox/guest/lazy/dom.ts';
 import { create as createPerformance } from '../../../../../sandbox/guest/lazy/performance.ts';
 import { create as makeUrl } from '../../../../../sandbox/guest/lazy/url.ts';
-import { LAZY_GLOBALS, type RuntimeServices } from '../../../../../sandbox/guest/lazy-modules.ts';
+import { LAZY_GLOBALS, type RuntimeServices } from '../../../../../sandbox/guest/lazy-module-loader.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../../../../../sandbox/guest/plugin-error.ts';
 import { GlobalNames } from '../../../../../sandbox/guest/reuse/global-names.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';

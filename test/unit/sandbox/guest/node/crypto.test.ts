@@ -5,7 +5,7 @@
 import * as nodeCrypto from 'node:crypto';
 import t from 'tap';
 import { createCryptoModule, KEYED_NAMES } from '../../../../../sandbox/guest/lazy/node-crypto.ts';
-import { createProcessCrypto } from '../../../../../sandbox/guest/node/crypto/arithmetic.ts';
+import { createProcessCrypto } from '../../../../../sandbox/guest/node/crypto/process-crypto.ts';
 import { guestCrypto } from '../../../../support/guest-crypto.ts';
 import { runtimeServices } from '../../../../support/guest-web.ts';
 import { sameAsNode } from '../../../../support/same-as-node.ts';

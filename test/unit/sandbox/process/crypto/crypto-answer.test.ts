@@ -16,7 +16,7 @@ import {
   CryptoQuestionFields,
   clearOpenSslErrors,
   cryptoFailureOf,
-} from '../../../../../sandbox/process/crypto/question.ts';
+} from '../../../../../sandbox/process/crypto/question-fields.ts';
 import { createSlowCryptoWork } from '../../../../../sandbox/process/crypto/slow-work.ts';
 import { asked, base64, derOf } from '../../../../support/guest-crypto.ts';
 

@@ -20,10 +20,13 @@ import {
   raiseToFeeCaps,
   reachesFeeCaps,
   replacementMarketPrice,
-} from '../../../../../src/chains/evm/fees.ts';
-import { type ReplacementPricePlan, replacementPriceFor } from '../../../../../src/chains/evm/price/attempt-price.ts';
+} from '../../../../../src/chains/evm/price/fees.ts';
 import { callData, intrinsicGas } from '../../../../../src/chains/evm/price/gas.ts';
-import type { GasMarket } from '../../../../../src/chains/evm/price/market.ts';
+import type { GasMarket } from '../../../../../src/chains/evm/price/gas-market.ts';
+import {
+  type ReplacementPricePlan,
+  replacementPriceFor,
+} from '../../../../../src/chains/evm/price/replacement-price.ts';
 import { rollupDataFee, type UnsignedAttempt, zkEvmGasPrice } from '../../../../../src/chains/evm/price/rollup.ts';
 import { readStoredRequest } from '../../../../../src/chains/evm/schema.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';

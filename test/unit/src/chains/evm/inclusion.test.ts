@@ -5,6 +5,7 @@ import {
   createBlockBodySearch,
   type SearchedNonce,
 } from '../../../../../src/chains/evm/inclusion/body-search.ts';
+import { corroboratedClaims } from '../../../../../src/chains/evm/inclusion/corroboration.ts';
 import { type LostTransaction, traceNonceUses } from '../../../../../src/chains/evm/inclusion/displacement.ts';
 import { findNonceUse, type LostNonce } from '../../../../../src/chains/evm/inclusion/nonce-use.ts';
 import {
@@ -19,8 +20,7 @@ import {
   REVERTED,
   revertReason,
 } from '../../../../../src/chains/evm/inclusion/revert.ts';
-import { corroboratedClaims } from '../../../../../src/chains/evm/inclusion/second-endpoint.ts';
-import type { Receipt } from '../../../../../src/chains/evm/provider.ts';
+import type { Receipt } from '../../../../../src/chains/evm/rpc-calls.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { type ReadFromEndpoint, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';

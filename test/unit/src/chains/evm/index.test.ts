@@ -6,7 +6,7 @@ import t from 'tap';
 import type { ChainClient } from '../../../../../src/chains/chain-client.ts';
 import { evm } from '../../../../../src/chains/evm/configuration/family.ts';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
-import { isReadMethod } from '../../../../../src/chains/evm/rpc.ts';
+import { isReadMethod } from '../../../../../src/chains/evm/rpc-methods.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
 import { startAnvil } from '../../../../support/anvil.ts';

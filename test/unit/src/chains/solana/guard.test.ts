@@ -25,12 +25,12 @@ import {
 import t, { type Test } from 'tap';
 import { readPolicy } from '../../../../../src/chains/solana/configuration/policy.ts';
 import { feePayerLoss, simulatedLossFault } from '../../../../../src/chains/solana/guard/fee-payer.ts';
-import { policyFaults } from '../../../../../src/chains/solana/guard/known.ts';
 import {
   type GuardedTransaction,
   policyViolation,
   programsOf,
 } from '../../../../../src/chains/solana/guard/policies.ts';
+import { policyFaults } from '../../../../../src/chains/solana/guard/policy-faults.ts';
 import { tokenFault, tokenTransfers } from '../../../../../src/chains/solana/guard/tokens.ts';
 import { type CompiledMessage, decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
@@ -41,7 +41,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../../../../src/chains/solana/programs.ts';
-import type { Simulation } from '../../../../../src/chains/solana/provider.ts';
+import type { Simulation } from '../../../../../src/chains/solana/rpc-calls.ts';
 import { fc } from '../../../../support/properties.ts';
 import { familyInstructions } from '../../../../support/solana-instructions.ts';
 import { keypair } from '../../../../support/solana-messages.ts';

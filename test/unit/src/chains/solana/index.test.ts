@@ -9,7 +9,7 @@ import { isAddress } from '../../../../../src/chains/solana/address.ts';
 import { solana } from '../../../../../src/chains/solana/configuration/family.ts';
 import { createSolanaChain } from '../../../../../src/chains/solana/index.ts';
 import * as programs from '../../../../../src/chains/solana/programs.ts';
-import { isReadMethod } from '../../../../../src/chains/solana/rpc.ts';
+import { isReadMethod } from '../../../../../src/chains/solana/rpc-methods.ts';
 import type { WireObject } from '../../../../../src/domain/json/json.ts';
 import {
   built,

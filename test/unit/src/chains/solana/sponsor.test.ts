@@ -18,7 +18,7 @@ import {
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../../../../src/chains/solana/programs.ts';
-import { LOCAL_RPC_METHODS } from '../../../../../src/chains/solana/rpc.ts';
+import { LOCAL_RPC_METHODS } from '../../../../../src/chains/solana/rpc-methods.ts';
 import {
   assertFeeAllowed,
   buildPrepared,

@@ -30,7 +30,7 @@ import {
   trialTransaction,
 } from '../../../../../src/chains/solana/swap/plan.ts';
 import { prepareSwap } from '../../../../../src/chains/solana/swap/prepare.ts';
-import { swapBalancesOf, swapRequestsOf } from '../../../../../src/chains/solana/swap/stock.ts';
+import { swapBalancesOf, swapRequestsOf } from '../../../../../src/chains/solana/swap/swap-balance.ts';
 import { wrappedSolAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { MarketFailure } from '../../../../../src/egress/market-client.ts';

@@ -18,7 +18,7 @@ import { PublicKey, SystemProgram, type TransactionInstruction, TransactionMessa
 import t, { type Test } from 'tap';
 import { decodeMessage } from '../../../../../src/chains/solana/message/compiled-message.ts';
 import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
-import type { OnChainAccount } from '../../../../../src/chains/solana/provider.ts';
+import type { OnChainAccount } from '../../../../../src/chains/solana/rpc-calls.ts';
 import {
   associatedAccount,
   createAssociatedAccountInstruction,

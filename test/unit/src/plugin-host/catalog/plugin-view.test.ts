@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { pluginSchema } from '../../../../../src/http/routes/plugins.ts';
 import { readPluginGrants } from '../../../../../src/plugin-host/capabilities/grants.ts';
-import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/network-use.ts';
+import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/fetch-hosts.ts';
 import {
   PluginViews,
   type PluginViewsDeps,

@@ -5,7 +5,7 @@ import { type Compiler, createCompiler } from '../../../../../sandbox/host/compi
 import { endCodeFailure } from '../../../../../sandbox/host/surroundings.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/network-use.ts';
+import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/fetch-hosts.ts';
 import {
   buildVersion,
   builtInChanges,

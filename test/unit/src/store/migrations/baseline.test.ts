@@ -9,8 +9,8 @@ import { notificationRecord } from '../../../../../src/domain/settings/notificat
 import { pluginSettingsRecord } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { signerRecord } from '../../../../../src/domain/settings/signer.ts';
 import { attemptRecord } from '../../../../../src/domain/transaction/attempt.ts';
-import { decisionRecord } from '../../../../../src/domain/transaction/decision.ts';
 import { intentRecord } from '../../../../../src/domain/transaction/intent.ts';
+import { decisionRecord } from '../../../../../src/domain/transaction/timeline-decision.ts';
 import { transactionRecord } from '../../../../../src/domain/transaction/transaction.ts';
 import { isFinal, transactionStatusSchema } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';

@@ -11,7 +11,7 @@ import { sqliteDialect } from '../../../../../src/store/sqlite/sqlite-dialect.ts
 import { ListPages, type ListPlace, type LongList } from '../../../../../src/store/tables/lists/list-contents.ts';
 import { countOf, pageBounds } from '../../../../../src/store/tables/lists/paging.ts';
 import { transactionList } from '../../../../../src/store/tables/lists/transaction-list.ts';
-import { RecordCache } from '../../../../../src/store/tables/same-rows.ts';
+import { RecordCache } from '../../../../../src/store/tables/record-cache.ts';
 import { transactionOfRow } from '../../../../../src/store/tables/transaction-record.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { relayerOf, temporaryStore } from '../../../../support/store.ts';

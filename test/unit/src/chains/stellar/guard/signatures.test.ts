@@ -3,7 +3,7 @@ import { Keypair, Operation, SignerKey, StrKey, Transaction, xdr } from '@stella
 import t from 'tap';
 import { invalidSignature, signatureWeightFault } from '../../../../../../src/chains/stellar/guard/signatures.ts';
 import { readEnvelope } from '../../../../../../src/chains/stellar/message/transaction-envelope.ts';
-import type { SigningAuthority } from '../../../../../../src/chains/stellar/provider.ts';
+import type { SigningAuthority } from '../../../../../../src/chains/stellar/rpc-calls.ts';
 import { CLIENT, type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../../support/stellar-envelopes.ts';
 import { PASSPHRASE } from '../../../../../support/stellar-relayer.ts';
 

@@ -1,0 +1,185 @@
+import type { AccountHistoryAnswer } from '../../chains/chain-client.ts';
+import type { UnsignedRelease } from '../../domain/store-history.ts';
+import { sequenceOf } from '../../domain/transaction/anchor.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { OpenTransactions } from './open-transactions.ts';
+
+/*
+ * A database can be put back to an earlier moment without a trace in itself: a disk snapshot, a copied file, a standby
+ * that lacks the last commits. What it holds as unsigned may have been sent since then, and sent again it is paid twice.
+ *
+ * So the chain is the witness. What a lane finds in the store when it begins, and did not see accepted itself, is *old*.
+ * Where the account's sequence on the chain is beyond what the store led to, no old transaction is signed before the
+ * account's own transactions were compared with it by content. One that does the same becomes its attempt, one for one.
+ * When all were looked through, the others were made by another tool, and the lane goes on. While they cannot be looked
+ * through, the old ones wait for an operator's word. New transactions go on: nobody can have sent them before.
+ *
+ * An old transaction that was signed and whose sequence something unknown has used is compared in the same way before
+ * it ends or is signed again. That may have been a later attempt of it, which the store has forgotten.
+ */
+
+/** How long a step waits for an answer. A longer look goes on beside the following steps. */
+const LOOK_IN_STEP_MS = 2_000;
+/** The pause before an account that could not be looked through is looked at again. */
+export const RESTORED_RETRY_MS = 30_000;
+
+interface Beginning {
+  upTo: number;
+  settled: bigint | null;
+  unchecked: readonly string[];
+  isKept: boolean;
+}
+
+/** What is old in a lane, and how far it was compared. */
+export class RestoredLane {
+  /** Nothing is old. */
+  static readonly NOTHING = new RestoredLane({ upTo: 0, settled: null, unchecked: [], isKept: false });
+
+  /** Old transactions are those accepted up to this place. */
+  readonly upTo: number;
+  /** The sequences that the store led to when the lane began, or at an earlier start whose comparison did not end. */
+  readonly settled: bigint | null;
+  /** Whether the store keeps `settled`, because new transactions may move on what it leads to at the next start. */
+  isKept: boolean;
+  readonly #old: ReadonlySet<string>;
+  readonly #unchecked: Set<string>;
+  /** The ordinals of the latest attempts with whose death transactions were compared. */
+  readonly #compared = new Map<string, number>();
+  /** The lowest sequence of an old transaction that something unknown has used. */
+  #displacedFrom: bigint | null = null;
+  #asked: Promise<AccountHistoryAnswer | undefined> | undefined;
+  /** Why the old transactions wait for an operator; null while they do not. */
+  #held: string | null = null;
+  #restUntil = 0;
+  #waitsSince: number | null = null;
+  #firstHeight: bigint | undefined;
+
+  private constructor({ upTo, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
+    this.upTo = upTo;
+    this.settled = settled;
+    this.isKept = isKept;
+    this.#unchecked = new Set(unchecked);
+    this.#old = new Set([...unchecked, ...others]);
+  }
+
+  /**
+   * @param upTo the place of the last transaction that is old
+   * @param release an operator's word that covers unsigned transactions, while it is in force
+   */
+  static async begin(
+    read: Pick<StoreReader, 'pendingUpTo' | 'restoredFrom'>,
+    lane: string,
+    { upTo, release, open }: { upTo: number; release: UnsignedRelease | null; open: OpenTransactions },
+  ): Promise<RestoredLane> {
+    const signed = [...open.entries.keys()];
+    const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
+    const kept = await read.restoredFrom(lane);
+    const isKept = kept !== undefined;
+    if (signed.length === 0 && pending.length === 0 && !isKept) return RestoredLane.NOTHING;
+    const released = release === null ? [] : await read.pendingUpTo(lane, release.upTo);
+    const covered = new Set(released.map(({ id }) => id));
+    const ids = pending.map(({ id }) => id);
+    const unchecked = ids.filter((id) => !covered.has(id));
+    const settled = isKept ? kept : await open.settled();
+    return new RestoredLane({ upTo, settled, unchecked, isKept }, [...signed, ...ids]);
+  }
+
+  /** Whether an old transaction has still to be compared. */
+  get isPending(): boolean {
+    return this.#unchecked.size > 0;
+  }
+
+  /** Whether the transaction must not be signed yet. */
+  isUnchecked(transactionId: string): boolean {
+    return this.#unchecked.has(transactionId);
+  }
+
+  /** Why old transactions wait for an operator; undefined while they do not. */
+  get heldFor(): string | undefined {
+    return this.#held ?? undefined;
+  }
+
+  /** The lowest sequence that matters; null where none is known. */
+  get from(): bigint | null {
+    const [settled, displaced] = [this.settled, this.#displacedFrom];
+    if (displaced === null || settled === null) return displaced ?? settled;
+    return displaced < settled ? displaced : settled;
+  }
+
+  /** Whether something unknown has used the sequence of an old transaction. */
+  get isDisplaced(): boolean {
+    return this.#displacedFrom !== null;
+  }
+
+  /**
+   * None of these attempts of a transaction can execute any more.
+   * @returns whether the transaction has to be compared before it ends
+   */
+  died(transactionId: string, attempts: readonly Pick<Attempt, 'anchor' | 'ordinal'>[]): boolean {
+    const latest = attempts.at(-1)?.ordinal ?? 0;
+    if (!this.#old.has(transactionId)) return false;
+    if (this.#compared.get(transactionId) === latest) return this.#unchecked.has(transactionId);
+    this.#compared.set(transactionId, latest);
+    this.#unchecked.add(transactionId);
+    for (const { anchor } of attempts) {
+      const sequence = sequenceOf(anchor);
+      if (sequence === null) continue;
+      if (this.#displacedFrom === null || sequence < this.#displacedFrom) this.#displacedFrom = sequence;
+    }
+    return true;
+  }
+
+  /** These need no comparison any more. */
+  clear(transactionIds: Iterable<string>): void {
+    for (const id of transactionIds) this.#unchecked.delete(id);
+    if (this.isPending) return;
+    this.#displacedFrom = null;
+    this.#waitsSince = null;
+    this.#held = null;
+  }
+
+  hold(reason: string, elapsed: number): void {
+    this.#held = reason;
+    this.rest(elapsed + RESTORED_RETRY_MS);
+  }
+
+  /** For how long some of the account's transactions could not be shown, in milliseconds. */
+  waitsFor(elapsed: number): number {
+    this.#waitsSince ??= elapsed;
+    return elapsed - this.#waitsSince;
+  }
+
+  /** Makes no further comparison before this time, on a clock that never goes back. */
+  rest(until: number): void {
+    this.#restUntil = Math.max(this.#restUntil, until);
+  }
+
+  isResting(elapsed: number): boolean {
+    return elapsed < this.#restUntil;
+  }
+
+  /** Forgets all but those with these ids, because they have ended or were signed by now. */
+  keep(transactionIds: ReadonlySet<string>): void {
+    this.clear([...this.#unchecked].filter((id) => !transactionIds.has(id)));
+  }
+
+  /** Asks once at a time. Undefined while there is no answer. */
+  async ask(look: () => Promise<AccountHistoryAnswer>): Promise<AccountHistoryAnswer | undefined> {
+    this.#asked ??= look();
+    const asked = this.#asked;
+    const answer = await withTimeout(LOOK_IN_STEP_MS, asked).catch((error: unknown) => {
+      this.#asked = undefined;
+      throw error;
+    });
+    if (answer !== undefined && this.#asked === asked) this.#asked = undefined;
+    return answer;
+  }
+
+  /** How many blocks the chain has made since the first look. */
+  blocksSince(height: bigint): bigint {
+    this.#firstHeight ??= height;
+    return height - this.#firstHeight;
+  }
+}

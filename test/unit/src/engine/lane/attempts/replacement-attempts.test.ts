@@ -1,0 +1,127 @@
+import t, { type Test } from 'tap';
+import { AppError } from '../../../../../../src/domain/errors.ts';
+import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
+import {
+  type ReplacementOutcome,
+  signReplacementAttempts,
+} from '../../../../../../src/engine/lane/attempts/replacement-attempts.ts';
+import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { offerDueTransactions } from '../../../../../../src/engine/lane/broadcast.ts';
+import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
+import { EngineWorld, present } from '../../../../../support/engine-world.ts';
+
+/** This many transactions, signed and offered. */
+async function scene(t: Test, count: number) {
+  const world = await EngineWorld.open(t);
+  const pending: Transaction[] = [];
+  for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
+  const step = await world.step();
+  await signPending(step, pending);
+  await offerDueTransactions(step);
+  const bumpAll = () =>
+    signReplacementAttempts(
+      step,
+      pending.map(({ id }) => ({
+        entry: present(step.open.entries.get(id)),
+        attempt: { purpose: 'bump' },
+        kind: 'bumped',
+      })),
+    );
+  return { world, step, pending, bumpAll };
+}
+
+const kinds = (outcomes: readonly ReplacementOutcome[]) => outcomes.map(({ kind }) => kind);
+
+/** Makes the ledger refuse every record that contains this transaction. */
+function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
+  const { ledger } = step;
+  const record = ledger.record.bind(ledger);
+  const seen = { tries: 0 };
+  ledger.record = async (versions) => {
+    seen.tries += 1;
+    if (versions.some(({ transaction }) => transaction.id === id)) throw error;
+    return record(versions);
+  };
+  return seen;
+}
+
+t.test('all are priced at once and stored in one commit', async (t) => {
+  const { world, step, pending, bumpAll } = await scene(t, 6);
+  const { prepare } = world.client.replacement;
+  let [asking, most] = [0, 0];
+  world.client.replacement.prepare = async (...question) => {
+    asking += 1;
+    most = Math.max(most, asking);
+    const answer = await prepare(...question);
+    asking -= 1;
+    return answer;
+  };
+  const record = t.capture(step.ledger, 'record', step.ledger.record.bind(step.ledger));
+  t.strictSame(new Set(kinds(await bumpAll())), new Set(['signed']));
+  t.equal(most, pending.length);
+  t.equal(record().length, 1);
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 2);
+});
+
+t.test('the balance is not promised twice: those that it does not bear together wait', async (t) => {
+  const { world, bumpAll } = await scene(t, 3);
+  const committed: bigint[] = [];
+  world.client.replacement.prepare = async ({ transaction }, _, lane) => {
+    committed.push(lane.committed);
+    const isPaid = lane.committed <= 8n;
+    if (!isPaid) return { kind: 'parked', reason: 'Insufficient balance', cause: 'balance' };
+    return { kind: 'ready', request: transaction.request, fields: { price: '2' }, cost: 4n };
+  };
+  // Each one has 1 committed already. Its dearer version needs 3 more.
+  t.strictSame(kinds(await bumpAll()), ['signed', 'signed', 'not now']);
+  t.strictSame(committed, [3n, 3n, 3n, 9n, 3n, 6n, 9n], 'the last again, then one after the other');
+});
+
+t.test('what the store refuses holds up none but itself', async (t) => {
+  const { world, step, pending, bumpAll } = await scene(t, 3);
+  const [first, second] = pending;
+  refuse(step, present(first), new Error('no room for it'));
+  t.strictSame(kinds(await bumpAll()), ['not now', 'later', 'later']);
+  refuse(step, present(second), new Error('no room for it'));
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
+});
+
+t.test('when nobody knows whether it was stored, nothing is tried before the store is read', async (t) => {
+  const { step, pending, bumpAll } = await scene(t, 3);
+  const seen = refuse(step, present(pending[0]), new AppError('UNAVAILABLE', { reason: 'no answer' }));
+  t.strictSame(kinds(await bumpAll()), ['not now', 'not now', 'not now']);
+  t.equal(seen.tries, 1);
+});
+
+t.test('one that the signer does not sign, or the network does not price, keeps its versions', async (t) => {
+  const { world, pending, bumpAll } = await scene(t, 3);
+  const { prepare } = world.client.replacement;
+  world.client.replacement.prepare = async (entry, ...question) => {
+    if (entry.transaction.id === pending[0]?.id) throw new Error('no node');
+    return prepare(entry, ...question);
+  };
+  const before = world.signer.signatures;
+  world.signer.failsAt = (signature) => signature === before + 1;
+  t.match(await bumpAll(), [
+    { kind: 'not now', reason: 'no node', cause: 'error' },
+    { kind: 'not now', reason: 'the vault is sealed', cause: 'error' },
+    { kind: 'signed' },
+  ]);
+});
+
+t.test('one that has moved on meanwhile keeps its versions, and the picture is read anew', async (t) => {
+  const { world, pending, bumpAll } = await scene(t, 2);
+  const [moved] = pending;
+  await world.store.write((writer) => writer.updateTransaction(present(moved).id, 'submitted', { status: 'mined' }));
+  t.strictSame(kinds(await bumpAll()), ['later', 'later']);
+  t.equal(world.distrusted, 1);
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
+});
+
+t.test('nothing wanted asks nobody anything', async (t) => {
+  const { step } = await scene(t, 1);
+  const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
+  const reached = t.capture(step.life, 'onCheckpoint');
+  t.strictSame(await signReplacementAttempts({ ...step, ledger }, []), []);
+  t.strictSame(reached(), []);
+});
