@@ -123,7 +123,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   60: {
     what: 'a stale price cache, a stuck refresh',
     shown: {
-      'unit/src/chains/evm/market': [
+      'unit/src/chains/evm/gas-market': [
         'fresh is served, stale is served and renewed, expired is waited for',
         'a stuck refresh is given up, however many callers come meanwhile',
       ],
@@ -142,12 +142,12 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   63: {
     what: 'a fee history with zeros and holes',
-    shown: { 'unit/src/chains/evm/market': 'the market by a node’s answers' },
+    shown: { 'unit/src/chains/evm/gas-market': 'the market by a node’s answers' },
   },
   64: {
     what: 'a wrapped nonce error pauses providers',
     shown: {
-      'unit/src/egress/rpc/json-rpc':
+      'unit/src/egress/rpc/failover-rpc-client':
         'nonce error wrapped in -32603 or -32002: what is said of a transaction pauses no provider',
       'unit/src/chains/evm/errors': 'a nonce error wrapped in -32603 or -32002 keeps its meaning',
     },
@@ -161,7 +161,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   66: {
     what: 'errors that could be retried are hidden',
     shown: {
-      'unit/src/egress/rpc/json-rpc': [
+      'unit/src/egress/rpc/failover-rpc-client': [
         '429, 502, resets and the like move a read to the next endpoint at once, with one try each',
         'silence costs one time limit, then the next endpoint answers',
       ],
@@ -170,7 +170,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   67: {
     what: 'all providers are paused',
     shown: {
-      'unit/src/egress/rpc/json-rpc':
+      'unit/src/egress/rpc/failover-rpc-client':
         'all providers paused: there is still something to try, and they recover by themselves',
       'integration/relayer-health': 'all endpoints that were paused are tried all the same, and serve again (item 67)',
     },
@@ -178,7 +178,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   68: {
     what: 'best-effort tracing pauses a provider',
     shown: {
-      'unit/src/egress/rpc/json-rpc': 'best-effort tracing pauses no provider, whatever comes of it',
+      'unit/src/egress/rpc/failover-rpc-client': 'best-effort tracing pauses no provider, whatever comes of it',
       'unit/src/chains/evm/inclusion': 'a node that cannot tell leaves the fixed text byte for byte, and is not blamed',
     },
   },
@@ -192,7 +192,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   70: {
     what: 'requests to addresses inside',
     shown: {
-      'unit/src/egress/rpc/json-rpc': [
+      'unit/src/egress/rpc/failover-rpc-client': [
         'SSRF via redirect: an endpoint cannot send us elsewhere',
         'a blocked address is refused on every path, and closing ends the wait between tries',
       ],
@@ -203,11 +203,13 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   71: {
     what: 'retries of 1 switch failover off',
-    shown: { 'unit/src/egress/rpc/json-rpc': 'retries set to 1 or 0 do not disable failover' },
+    shown: { 'unit/src/egress/rpc/failover-rpc-client': 'retries set to 1 or 0 do not disable failover' },
   },
   72: {
     what: 'a failure is put down to the wrong provider',
-    shown: { 'unit/src/egress/rpc/json-rpc': 'failure attributed to the right provider when many calls run at once' },
+    shown: {
+      'unit/src/egress/rpc/failover-rpc-client': 'failure attributed to the right provider when many calls run at once',
+    },
   },
   73: {
     what: 'a wrong chain behind the URL',

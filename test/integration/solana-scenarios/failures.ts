@@ -184,7 +184,9 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   34: {
     what: 'failures of many calls at once are counted against the wrong endpoint',
-    shown: { 'unit/src/egress/rpc/json-rpc': 'failure attributed to the right provider when many calls run at once' },
+    shown: {
+      'unit/src/egress/rpc/failover-rpc-client': 'failure attributed to the right provider when many calls run at once',
+    },
   },
   35: {
     what: 'a start without a node ends the process',

@@ -36,11 +36,11 @@ t.test('its memory is taken when it is opened, and without any there is no journ
   t.equal(read(), '');
   const script = `
     import { fstatSync } from 'node:fs';
-    import { Journal } from ${JSON.stringify(import.meta.resolve('../../../../sandbox/driver/journal.ts'))};
+    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../../sandbox/driver/journal.ts'))};
     const isOpen = (fd) => { try { return fstatSync(fd).isFile(); } catch { return false; } };
     const files = () => Array.from({ length: 100 }, (_, fd) => fd).filter(isOpen).length;
     const before = files();
-    try { new Journal(${JSON.stringify(t.testdir())}); } catch ({ message }) { console.log(message, files() - before); }`;
+    try { new JournalReader(${JSON.stringify(t.testdir())}); } catch ({ message }) { console.log(message, files() - before); }`;
   const small = ['-c', 'ulimit -f 16; exec "$0" --input-type=module -e "$1"', process.execPath, script];
   t.equal(spawnSync('sh', small, { encoding: 'utf8' }).stdout, 'there is no room for a journal 0\n');
 });
@@ -49,11 +49,11 @@ t.test('where there is no descriptor left, it leaves no folder', async (t) => {
   const place = t.testdir();
   const script = `
     import { closeSync, openSync } from 'node:fs';
-    import { Journal } from ${JSON.stringify(import.meta.resolve('../../../../sandbox/driver/journal.ts'))};
+    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../../sandbox/driver/journal.ts'))};
     const taken = [];
     try { for (;;) taken.push(openSync('/')); } catch {}
     let said = 'nothing';
-    try { new Journal(${JSON.stringify(place)}); } catch ({ code }) { said = code; }
+    try { new JournalReader(${JSON.stringify(place)}); } catch ({ code }) { said = code; }
     taken.forEach((fd) => closeSync(fd));
     console.log(said);`;
   const few = ['-c', 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, script];

@@ -12,7 +12,7 @@ t.test('a module is the one that Node has, every time', async (t) => {
 t.test('none is loaded before it is asked for, and they come even when the process is confined', async (t) => {
   const at = (file: string) => JSON.stringify(import.meta.resolve(`../../../../sandbox/process/${file}`));
   const script = `
-    const { nodeCrypto, nodeZlib } = await import(${at('late-modules.ts')});
+    const { nodeCrypto, nodeZlib } = await import(${at('node-builtins.ts')});
     const { confine } = await import(${at('confine.ts')});
     const loaded = () => ['crypto', 'zlib'].map((name) => process.moduleLoadList.includes('NativeModule ' + name));
     confine();
