@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import { hostileProgram } from './hostile-sandbox.ts';
 import { type RunningHost, startPluginHost } from './plugin-host.ts';
@@ -21,17 +22,28 @@ const HONEST = `export async function handler({ params, api, kv }) {
 export async function besideHostile(t: Test): Promise<(t: Test, more?: object) => Promise<RunningHost>> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-hostile-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const file = path.join(folder, 'program.js');
-  await writeFile(file, await hostileProgram());
-  process.env['ISOLAYER_TEST_HOSTILE_PROGRAM'] = file;
+  const driverFile = path.join(folder, 'driver.mjs');
+  await writeFile(driverFile, driverOf(await hostileProgram()));
   return async (t, more = {}) => {
     const running = await startPluginHost({
       files: { 'honest.ts': HONEST, 'hostile.ts': 'export const handler = () => 1;' },
       entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
-      driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
+      driverFile,
       mostThreads: 1,
     });
     t.teardown(running.close);
     return running;
   };
+}
+
+/**
+ * The program of the real driver thread, whose children run another program. It has the program in it: an environment
+ * variable is gone when another file of the same test process ends.
+ */
+function driverOf(program: string): string {
+  const driver = pathToFileURL(path.join(ROOT, 'sandbox/driver/driver.ts'));
+  return `import { workerData } from 'node:worker_threads';
+workerData.program = ${JSON.stringify(program)};
+export const { task } = await import(${JSON.stringify(driver.href)});
+`;
 }
