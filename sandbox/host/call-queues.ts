@@ -1,6 +1,6 @@
 import type { PluginVersion } from '../protocol.ts';
+import type { CallerSignal, Clock } from './host-dependencies.ts';
 import type { SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
-import type { CallerSignal, Clock } from './surroundings.ts';
 
 /** A call that asks for a place. */
 export interface QueuedCall {

@@ -13,7 +13,7 @@ import {
   type ToDriverMessages,
 } from '../protocol.ts';
 import { decodeReportMessage } from '../report-message.ts';
-import type { Log } from './surroundings.ts';
+import type { Log } from './host-dependencies.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../protocol.ts';
-import type { Clock } from './surroundings.ts';
+import type { Clock } from './host-dependencies.ts';
 
 /** When a request, an API key or a plugin is backed off, and for how long. */
 export interface QuarantineRules {

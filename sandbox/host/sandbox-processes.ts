@@ -1,5 +1,5 @@
 import type { ChildDeath, Confinement, DriverMessage, HostMessage, LoadFailure, PluginVersion } from '../protocol.ts';
-import type { Clock, Log } from './surroundings.ts';
+import type { Clock, Log } from './host-dependencies.ts';
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];

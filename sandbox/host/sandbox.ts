@@ -18,9 +18,9 @@ import { type Compiler, createCompiler } from './compiler/compiler.ts';
 import { sandboxTexts } from './compiler/sandbox-texts.ts';
 import { createDriverPool, type DriverPool } from './driver-pool.ts';
 import { FairTaskStarter } from './fair-start.ts';
+import type { Clock, Log } from './host-dependencies.ts';
 import { createOrphanProcesses, killProcess, type OrphanProcesses, systemStartTime } from './orphans.ts';
 import { type ProcessClosedMessage, type SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
-import type { Clock, Log } from './surroundings.ts';
 
 export interface SandboxOptions {
   /** Answers what a running call asks of its host: the call by its process and number, and the request, unparsed. */

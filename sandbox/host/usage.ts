@@ -1,5 +1,5 @@
 import type { CallUsage } from '../protocol.ts';
-import type { Clock } from './surroundings.ts';
+import type { Clock } from './host-dependencies.ts';
 
 /** The sums over some calls. */
 export interface UsageTotals {

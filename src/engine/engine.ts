@@ -1,5 +1,5 @@
 import type { ParkedTransaction } from './lane/broadcast-history.ts';
-import type { UnreachedRelayer } from './relayers/reach.ts';
+import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
 
 /** Brings stored transactions to their end, lane by lane, and checks relayers. Finds its work in the store. */
 export interface Engine {

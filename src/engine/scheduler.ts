@@ -15,8 +15,8 @@ import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane
 import type { CrashPoint } from './lane/lane-step.ts';
 import { TransactionLedger } from './lane/ledger.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
-import type { UnreachedRelayer } from './relayers/reach.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
+import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
 import { EndablePause } from './rounds.ts';
 import { SwapRounds } from './swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';

@@ -2,7 +2,7 @@ import '../domain/json/issue-text.ts';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { TransactionEvents } from '../services/transaction-events.ts';
-import type { AcceptedKeys } from './access/auth.ts';
+import type { AcceptedKeys } from './access/authenticate.ts';
 import { admitRequests, Drain, limitHandlers } from './admission.ts';
 import {
   answerClientError,
@@ -17,7 +17,7 @@ import { answerFailure } from './errors.ts';
 import { EventSource } from './events/event-source.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
 import { type ApiParts, refuseUndeclared, register } from './operation.ts';
-import { API_OPERATIONS } from './operations.ts';
+import { API_OPERATIONS } from './operation-table.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { acceptAnythingAsJson, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';

@@ -1,8 +1,8 @@
 import type { CallQueues, ChildSeat, NoSeatReason } from '../../sandbox/host/call-queues.ts';
 import { positionInStack } from '../../sandbox/host/compiler/source-positions.ts';
 import type { DriverPool } from '../../sandbox/host/driver-pool.ts';
+import { type CallerSignal, endCodeFailure, type HostFailure } from '../../sandbox/host/host-dependencies.ts';
 import { type Quarantine, requestFingerprint } from '../../sandbox/host/quarantine.ts';
-import { type CallerSignal, endCodeFailure, type HostFailure } from '../../sandbox/host/surroundings.ts';
 import type { UsageLedger } from '../../sandbox/host/usage.ts';
 import {
   type CallOutcome,

@@ -1,4 +1,4 @@
-import type { HostFailure } from '../../sandbox/host/surroundings.ts';
+import type { HostFailure } from '../../sandbox/host/host-dependencies.ts';
 import { type CallOutcome, type CallUsage, END_CODES, type LogEntry } from '../../sandbox/protocol.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';

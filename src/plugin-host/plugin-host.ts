@@ -1,5 +1,5 @@
+import type { CallerSignal } from '../../sandbox/host/host-dependencies.ts';
 import type { SandboxStatus } from '../../sandbox/host/sandbox.ts';
-import type { CallerSignal } from '../../sandbox/host/surroundings.ts';
 import type { UsageTotals } from '../../sandbox/host/usage.ts';
 import type { Json } from '../../sandbox/protocol.ts';
 import type { IdempotencyClaim } from '../domain/idempotency.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { fund } from '../../examples/demo/chain.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
-import { describedOperations } from '../../src/http/operations.ts';
+import { describedOperations } from '../../src/http/operation-table.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../src/http/routes/events.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';

@@ -20,7 +20,7 @@ import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
 import { MAX_RECORDED_BODY_BYTES } from '../../src/services/fetch.ts';
 import { ConfigurationFindings } from '../../src/settings/problems.ts';
 import { checkCaveats } from '../../src/settings/references.ts';
-import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/kept-bytes.ts';
+import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/answer-quota.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');

@@ -13,7 +13,7 @@ import { transactionStatusSchema } from '../../src/domain/transaction/transactio
 import type { ParkCause } from '../../src/engine/lane/broadcast-history.ts';
 import { WIDEST_GAP } from '../../src/engine/sequencing/sequence-planner.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
-import { ALL_OPERATIONS } from '../../src/http/operations.ts';
+import { ALL_OPERATIONS } from '../../src/http/operation-table.ts';
 import { timelineEventSchema } from '../../src/http/routes/transactions.ts';
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
 import { storedTransaction } from '../support/evm.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { failureSchema, pluginFailureSchema } from '../../src/http/openapi/answers.ts';
 import { type DescribedOperation, possibleErrors } from '../../src/http/operation.ts';
-import { describedOperations } from '../../src/http/operations.ts';
+import { describedOperations } from '../../src/http/operation-table.ts';
 import { describedBodies } from './described.ts';
 
 /** A service's answer, and its request. */

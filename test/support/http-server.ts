@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
-import type { ClientKey } from '../../src/http/access/auth.ts';
+import type { ClientKey } from '../../src/http/access/authenticate.ts';
 import { SignInCode } from '../../src/http/access/sign-in-code.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/admission.ts';
 import { createCursorIds, createPlaceCursors } from '../../src/http/cursors.ts';

@@ -2,8 +2,8 @@ import type { Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import { RpcError } from '../../egress/rpc/rpc-client.ts';
 import { judgeRpcFailure } from '../../egress/rpc/rpc-verdict.ts';
+import type { OfferVerdict } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { OfferVerdict } from '../offering.ts';
 import { rpcDialect } from './dialect.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not the right one to ask. */

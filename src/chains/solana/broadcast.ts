@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { type OfferMethod, offerBytes } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { type OfferMethod, offerBytes } from '../offering.ts';
 import { classifyBroadcastError } from './errors.ts';
 
 const offerMethod: OfferMethod = {

@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { OfferVerdict } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { OfferVerdict } from '../offering.ts';
 import type { ProgramError } from './schema.ts';
 
 /** Why a transaction failed, as nodes write it: a name, or a name with its details (`solana-transaction-error`). */

@@ -2,8 +2,8 @@ import { xdr } from '@stellar/stellar-sdk/base';
 import { isObject, type Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { OfferVerdict } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import type { OfferVerdict } from '../offering.ts';
 
 type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 

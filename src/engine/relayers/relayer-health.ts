@@ -18,7 +18,6 @@ import { EndablePause } from '../rounds.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';
-import { ChainReach, type UnreachedRelayer } from './reach.ts';
 import {
   type CheckFailure,
   disabledReasonOf,
@@ -27,6 +26,7 @@ import {
   type RelayerFindings,
 } from './relayer-checks.ts';
 import { RelayerRounds } from './relayer-rounds.ts';
+import { ChainReach, type UnreachedRelayer } from './unreached-chains.ts';
 
 export interface RelayerHealthDeps {
   store: Store;

@@ -4,7 +4,7 @@ import type { CallFeedPage } from '../../plugin-host/call-feed.ts';
 import type { EndedCall } from '../../plugin-host/call-log.ts';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { TransactionEvents } from '../../services/transaction-events.ts';
-import type { AcceptedKeys } from '../access/auth.ts';
+import type { AcceptedKeys } from '../access/authenticate.ts';
 import type { Cursor } from '../cursors.ts';
 
 /** The most transaction events that one query returns. */

@@ -13,7 +13,7 @@ import {
   possibleErrors,
   TAGS,
 } from '../operation.ts';
-import { describedOperations, NAMED_ANSWERS } from '../operations.ts';
+import { describedOperations, NAMED_ANSWERS } from '../operation-table.ts';
 import { MAX_PLUGIN_VALUES, MAX_VALUES } from '../request.ts';
 import { exampleOf, textOf } from './error-example.ts';
 import { describeWebhooks, webhookEventSchema } from './webhooks.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
-import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
+import type { HostFailure } from '../../../sandbox/host/host-dependencies.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';

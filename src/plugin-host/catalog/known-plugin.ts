@@ -1,4 +1,4 @@
-import type { HostFailure } from '../../../sandbox/host/surroundings.ts';
+import type { HostFailure } from '../../../sandbox/host/host-dependencies.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
 import { type StoredPlugin, withSettings } from '../../domain/settings/plugin-settings.ts';
 import type { CallingPlugin } from '../call-record.ts';

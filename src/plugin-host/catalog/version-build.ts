@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Bundle, Compiler } from '../../../sandbox/host/compiler/compiler.ts';
 import type { SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
-import { endCodeFailure, type HostFailure } from '../../../sandbox/host/surroundings.ts';
+import { endCodeFailure, type HostFailure } from '../../../sandbox/host/host-dependencies.ts';
 import { RUN_PLUGIN } from '../../../sandbox/language-names.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';

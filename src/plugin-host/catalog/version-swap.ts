@@ -1,5 +1,5 @@
 import { positionInStack, type SourcePositions } from '../../../sandbox/host/compiler/source-positions.ts';
-import { endCodeFailure, type HostFailure } from '../../../sandbox/host/surroundings.ts';
+import { endCodeFailure, type HostFailure } from '../../../sandbox/host/host-dependencies.ts';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import type { FetchHostUse } from './fetch-hosts.ts';
 

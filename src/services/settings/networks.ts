@@ -9,12 +9,13 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../domain/settings/relayer-users.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
+import { refuseOtherChain } from './chain-identity-check.ts';
 import { type KnownNetwork, type NetworkDirectory, networkIdOf } from './network-directory.ts';
 import {
   changeNetworkSettings,
@@ -25,7 +26,6 @@ import {
   refuseConfigOnlyField,
 } from './network-form.ts';
 import { networkView } from './network-view.ts';
-import { refuseOtherChain } from './other-chain.ts';
 import { checkRpcAddresses } from './rpc-urls.ts';
 import { changeSettingsOnce } from './settings-change.ts';
 import type { SettingsFeed } from './settings-feed.ts';

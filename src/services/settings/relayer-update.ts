@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
-import { refuseOtherChain } from './other-chain.ts';
+import { refuseOtherChain } from './chain-identity-check.ts';
 import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
 import { changeSettingsOnce } from './settings-change.ts';

@@ -3,7 +3,7 @@ import type { Json, JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
-import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
+import { visibleRelayerUsers } from '../../domain/settings/relayer-users.ts';
 import type { StoredSigner } from '../../domain/settings/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 import type { SignerDeclaration, SignerKinds } from '../../signers/registry.ts';

@@ -2,7 +2,6 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { isMaskedUrl, maskKeys } from '../../domain/mask-url.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
-import { visibleRelayerUsers } from '../../domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
   MIN_SIGNING_KEY_BYTES,
@@ -11,6 +10,7 @@ import {
   notificationUpdateSchema,
   type SigningKeyField,
 } from '../../domain/settings/notification.ts';
+import { visibleRelayerUsers } from '../../domain/settings/relayer-users.ts';
 import { BlockedAddressError } from '../../egress/address-guard.ts';
 import type { WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';

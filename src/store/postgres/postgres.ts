@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../observability/log.ts';
-import { BodyGuard, type QueryPlace } from '../body-guard.ts';
 import { postgresColumns } from '../column-types.ts';
 import type { Connection } from '../connection.ts';
 import type { Lease } from '../lease.ts';
@@ -15,6 +14,7 @@ import type { Tables } from '../schema.ts';
 import { checkSealingKeys, type Sealer } from '../sealing.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { resealSettings } from '../tables/settings/reseal.ts';
+import { BodyGuard, type QueryPlace } from '../write-body-guard.ts';
 import {
   chooseEncryption,
   clientConfig,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { BodyGuard } from '../body-guard.ts';
+import type { BodyGuard } from '../write-body-guard.ts';
 
 /** How long bodies may join one commit, in milliseconds. Then the event loop has its turn. */
 const GROUP_MS = 5;

@@ -7,7 +7,7 @@ import type { Json } from '../../domain/json/json.ts';
 import { anyJsonColumn, storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
-import { KeptBytesQuota } from './kept-bytes.ts';
+import { KeptBytesQuota } from './answer-quota.ts';
 import { DuplicateRecord, parseRow } from './stored-record.ts';
 
 /** Both databases limit the parameters of a statement. */

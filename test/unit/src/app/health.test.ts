@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { healthChecks } from '../../../../src/app/health.ts';
-import type { UnreachedRelayer } from '../../../../src/engine/relayers/reach.ts';
+import type { UnreachedRelayer } from '../../../../src/engine/relayers/unreached-chains.ts';
 import { FakePluginHost } from '../../../support/fake-plugin-host.ts';
 import { relayerOf, storeFor } from '../../../support/store.ts';
 

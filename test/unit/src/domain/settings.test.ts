@@ -2,7 +2,6 @@ import t from 'tap';
 import { undeclaredPluginEntry } from '../../../../src/domain/plugin.ts';
 import { Access, FULL_ACCESS, isPermission, permissionForms } from '../../../../src/domain/settings/access.ts';
 import { allowsOrigin, apiKeyCreateSchema } from '../../../../src/domain/settings/api-key.ts';
-import { visibleRelayerUsers } from '../../../../src/domain/settings/in-use.ts';
 import {
   hasDeclaredAddress,
   notificationCreateSchema,
@@ -15,6 +14,7 @@ import {
   settingsView,
   withSettings,
 } from '../../../../src/domain/settings/plugin-settings.ts';
+import { visibleRelayerUsers } from '../../../../src/domain/settings/relayer-users.ts';
 import { OPERATOR } from '../../../support/caller.ts';
 
 t.test('api key', async (t) => {

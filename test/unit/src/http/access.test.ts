@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
-import { type ClientKey, createAuthenticator } from '../../../../src/http/access/auth.ts';
+import { type ClientKey, createAuthenticator } from '../../../../src/http/access/authenticate.ts';
 import { seenPlugin } from '../../../../src/http/access/seen-plugin.ts';
 import { SignInCode } from '../../../../src/http/access/sign-in-code.ts';
 import { permissionOf, refuseUndeclared } from '../../../../src/http/operation.ts';
-import { ALL_OPERATIONS } from '../../../../src/http/operations.ts';
+import { ALL_OPERATIONS } from '../../../../src/http/operation-table.ts';
 import { startHttp } from '../../../support/http-server.ts';
 
 t.test('auth', async (t) => {

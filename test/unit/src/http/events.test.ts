@@ -4,7 +4,7 @@ import { EventParser } from '../../../../src/client/client.ts';
 import { orderedId } from '../../../../src/domain/id.ts';
 import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
 import type { EventPlace, TransactionEvent } from '../../../../src/domain/transaction/transaction-event.ts';
-import type { ClientKey } from '../../../../src/http/access/auth.ts';
+import type { ClientKey } from '../../../../src/http/access/authenticate.ts';
 import { createCursorIds } from '../../../../src/http/cursors.ts';
 import { EventSource, OpenStreams, WakeUp } from '../../../../src/http/events/event-source.ts';
 import { callsText, eventStream, eventText, type StreamParts } from '../../../../src/http/events/event-stream.ts';

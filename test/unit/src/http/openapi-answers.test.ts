@@ -9,7 +9,7 @@ import { failure, success, successPage } from '../../../../src/http/envelope.ts'
 import { callEventView, transactionEventView } from '../../../../src/http/events/event-stream.ts';
 import { envelope, failureSchema, pageOf } from '../../../../src/http/openapi/answers.ts';
 import { relayerAnswers } from '../../../../src/http/openapi/relayer-answers.ts';
-import { describedOperations } from '../../../../src/http/operations.ts';
+import { describedOperations } from '../../../../src/http/operation-table.ts';
 import { apiKeySchema } from '../../../../src/http/routes/api-keys.ts';
 import { auditRecordSchema } from '../../../../src/http/routes/audit.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../../../src/http/routes/events.ts';

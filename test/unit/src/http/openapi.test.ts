@@ -10,7 +10,7 @@ import { describeApi } from '../../../../src/http/openapi/document.ts';
 import { exampleOf, textOf } from '../../../../src/http/openapi/error-example.ts';
 import { describeWebhooks, webhookEventSchema } from '../../../../src/http/openapi/webhooks.ts';
 import { type Operation, possibleErrors } from '../../../../src/http/operation.ts';
-import { ALL_OPERATIONS, describedOperations } from '../../../../src/http/operations.ts';
+import { ALL_OPERATIONS, describedOperations } from '../../../../src/http/operation-table.ts';
 import { pluginCallOperations, pluginSchema } from '../../../../src/http/routes/plugins.ts';
 import { signerSchema } from '../../../../src/http/routes/signers.ts';
 import { signingOperations } from '../../../../src/http/routes/signing.ts';

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { createAuthenticator } from '../../../../src/http/access/auth.ts';
+import { createAuthenticator } from '../../../../src/http/access/authenticate.ts';
 import { limitRate, subjectOfAddress } from '../../../../src/http/rate-limit.ts';
 import { createLimits, type RateVerdict, TokenBuckets } from '../../../../src/http/rate-limiter.ts';
 import { createLog } from '../../../../src/observability/log.ts';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { CallQueues } from '../../../../sandbox/host/call-queues.ts';
 import type { DriverPool } from '../../../../sandbox/host/driver-pool.ts';
+import { endCodeFailure } from '../../../../sandbox/host/host-dependencies.ts';
 import { Quarantine, requestFingerprint } from '../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../sandbox/host/sandbox-processes.ts';
-import { endCodeFailure } from '../../../../sandbox/host/surroundings.ts';
 import { UsageLedger } from '../../../../sandbox/host/usage.ts';
 import type { CallOutcome, CallReport, CallTask, HostMessage, LogEntry } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';

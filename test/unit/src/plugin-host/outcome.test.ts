@@ -1,5 +1,5 @@
 import t from 'tap';
-import { endCodeFailure } from '../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../sandbox/host/host-dependencies.ts';
 import { END_CODES, type EndCode } from '../../../../sandbox/protocol.ts';
 import { failureAnswer, pluginAnswerOf } from '../../../../src/plugin-host/outcome.ts';
 

@@ -4,9 +4,9 @@ import { type LocalRpcMethod, type LocalSendMethod, OwnRefusal } from '../../../
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
 import type { WireObject } from '../../../../src/domain/json/json.ts';
-import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
 import { createLocalRpc } from '../../../../src/services/local-rpc.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
+import { createLifecycleService } from '../../../../src/services/transaction-changes.ts';
 import { createTransactionsService } from '../../../../src/services/transactions.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { endCodeFailure } from '../../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../../sandbox/host/host-dependencies.ts';
 import { DEFAULT_LIMITS } from '../../../../../sandbox/protocol.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';

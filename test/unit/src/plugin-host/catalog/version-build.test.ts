@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Compiler, createCompiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { endCodeFailure } from '../../../../../sandbox/host/surroundings.ts';
+import { endCodeFailure } from '../../../../../sandbox/host/host-dependencies.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { MAX_SHOWN_NAMES } from '../../../../../src/plugin-host/catalog/fetch-hosts.ts';

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
-import { BodyGuard } from '../../../../../src/store/body-guard.ts';
 import { BodyTurns, type GroupTransactions, WriterQueue } from '../../../../../src/store/sqlite/writer-queue.ts';
+import { BodyGuard } from '../../../../../src/store/write-body-guard.ts';
 
 /** Real SQLite transactions. `onTheWay` runs between the commit and its report. */
 function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = async () => {}): GroupTransactions {

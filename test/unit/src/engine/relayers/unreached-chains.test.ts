@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { ChainReach, type ReachDeps } from '../../../../../src/engine/relayers/reach.ts';
+import { ChainReach, type ReachDeps } from '../../../../../src/engine/relayers/unreached-chains.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { FakeInstances } from '../../../../support/fake-instances.ts';
 

@@ -2,8 +2,8 @@
 // it counts as accepted too early, the payment is lost. So these tests try each lie, delay and silence of one endpoint
 // among others.
 import t from 'tap';
+import { type OfferMethod, offerBytes } from '../../../../src/chains/broadcasting.ts';
 import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
-import { type OfferMethod, offerBytes } from '../../../../src/chains/offering.ts';
 import type { Json } from '../../../../src/domain/json/json.ts';
 import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
 import {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { refuseOtherChain } from '../../../../../src/services/settings/other-chain.ts';
+import { refuseOtherChain } from '../../../../../src/services/settings/chain-identity-check.ts';
 import { EngineWorld } from '../../../../support/engine-world.ts';
 
 const SERVED = { networkType: 'evm', network: 'fake', customRpcUrls: null } as const;

@@ -3,9 +3,9 @@ import type { Intent, IntentAction } from '../../../../src/domain/transaction/in
 import type { Transaction } from '../../../../src/domain/transaction/transaction.ts';
 import { isFinal } from '../../../../src/domain/transaction/transaction-state.ts';
 import type { Engine } from '../../../../src/engine/engine.ts';
-import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import type { LifecycleService } from '../../../../src/services/services.ts';
+import { createLifecycleService } from '../../../../src/services/transaction-changes.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { EngineWorld, LANE, present, relayerNamed } from '../../../support/engine-world.ts';
 import { VOID } from '../../../support/fake-chain-client.ts';

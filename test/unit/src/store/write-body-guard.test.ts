@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { BodyGuard } from '../../../../src/store/body-guard.ts';
+import { BodyGuard } from '../../../../src/store/write-body-guard.ts';
 
 const node = { kind: 'RawNode' } as never;
 const transform = (plugin: BodyGuard['inside']) => plugin.transformQuery({ node, queryId: { queryId: '1' } });
