@@ -54,6 +54,7 @@ export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
   sealed: readonly string[];
   /** @throws ZodError */
   read(row: unknown): FieldsOf<C>;
+  /** Sealed columns are in clear text here: the store seals them (`rowOfRecord`). */
   write(record: FieldsOf<C>): ColumnsOf<C>;
   /** The columns of a change. */
   writeChange(change: Partial<Omit<FieldsOf<C>, Fixed>>): Partial<ColumnsOf<C>>;

@@ -14,8 +14,8 @@ const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord,
 
 /**
  * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
- * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it is: it stops only
- * the relayers of its signer.
+ * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it
+ * is: it stops only the relayers of its signer.
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
   for (const { table, key, sealed } of RECORDS) {
