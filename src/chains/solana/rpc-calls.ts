@@ -267,12 +267,12 @@ export async function getAccounts(
 ): Promise<(OnChainAccount | null)[]> {
   const parts: string[][] = [];
   for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) parts.push(addresses.slice(at, at + MAX_ACCOUNTS));
-  const answers = await Promise.all(parts.map((part) => accountsAsOf(read, part, commitment)));
+  const answers = await Promise.all(parts.map((part) => getAccountsWithSlot(read, part, commitment)));
   return answers.flatMap(({ accounts }) => accounts);
 }
 
 /** The same for as many addresses as one call takes, with the slot that the answer is for. */
-export function accountsAsOf(
+export function getAccountsWithSlot(
   read: ReadFromEndpoint,
   addresses: string[],
   commitment: Commitment,

@@ -4,7 +4,7 @@ import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.t
 import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { answersInTime, type EndpointOpinion, isCorroborated, proofByOpinions } from '../quorum.ts';
-import { failureReason, isSuccessResult, parseTransactionResult } from './errors.ts';
+import { failureReason, isTransactionResultSuccess, parseTransactionResult } from './errors.ts';
 import { transactionHash } from './message/transaction.ts';
 import { readEnvelope } from './message/transaction-envelope.ts';
 import { getAccount, getTransaction, type LedgerInclusion, type TransactionLookup } from './rpc-calls.ts';
@@ -222,7 +222,7 @@ export function isEvidenced(
   hash: string,
   passphrase: string,
 ): boolean {
-  return hasHash(envelope, hash, passphrase) && isSuccessResult(result) === succeeded;
+  return hasHash(envelope, hash, passphrase) && isTransactionResultSuccess(result) === succeeded;
 }
 
 /** Whether an envelope has the hash. A fee bump also has the hash of the transaction inside it. */

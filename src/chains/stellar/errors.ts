@@ -73,7 +73,7 @@ export function parseTransactionResult(text: string): xdr.TransactionResult | un
 }
 
 /** Whether a result is a success; undefined where it cannot be read. */
-export function isSuccessResult(text: string | undefined): boolean | undefined {
+export function isTransactionResultSuccess(text: string | undefined): boolean | undefined {
   const type = text === undefined ? undefined : parseTransactionResult(text)?.result.type;
   return type === undefined ? undefined : type === 'txSuccess' || type === 'txFeeBumpInnerSuccess';
 }

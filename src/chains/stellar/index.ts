@@ -18,13 +18,13 @@ import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
 
 import { policyFaults, trustLineFault } from './guard/tokens.ts';
+import { checkOnNetwork } from './network-checks.ts';
 import { preparedCostOf, prepareTransaction } from './prepare.ts';
 import { canReplace, NOOP_REQUEST, prepareReplacement, replacementDelayMs } from './replace.ts';
 import { parseSendRequest } from './request.ts';
 import { getAccount, latestLedger, onlyOnChain, PASSPHRASE } from './rpc-calls.ts';
 import { isReadMethod, takesSignedBytes } from './rpc-methods.ts';
 import { readStoredRequest } from './schema.ts';
-import { screenRequest } from './screen.ts';
 import { nextSequence } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { chainSpending } from './spending.ts';
@@ -203,7 +203,7 @@ function createStellarClient(
     swaps: (account) => guarded(() => swapRequestsOf(sideAt(account.identity), account)),
     screen: ({ request }, account) =>
       guarded(() =>
-        screenRequest(readStoredRequest(request), account, {
+        checkOnNetwork(readStoredRequest(request), account, {
           rpc: sideAt(account.identity),
           passphrase: () => passphraseFor(account),
           marketOn: forwardsOn,

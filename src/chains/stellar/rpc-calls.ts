@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { askOptionalFigure } from '../optional-figure.ts';
 import { onlyEndpointsServing } from '../served-chain.ts';
-import { isSuccessResult } from './errors.ts';
+import { isTransactionResultSuccess } from './errors.ts';
 import { BASE_FEE } from './fees.ts';
 import { asksForMemo, memoRequiredKeys, type PaymentParts } from './guard/memo.ts';
 
@@ -274,7 +274,7 @@ function inclusionIn(reply: JsonObject): LedgerInclusion | null {
     meta: textIn(reply['resultMetaXdr']),
     events: texts,
   };
-  if (isSuccessResult(inclusion.result) === !inclusion.succeeded)
+  if (isTransactionResultSuccess(inclusion.result) === !inclusion.succeeded)
     throw new TypeError('a status that the result contradicts');
   return inclusion;
 }

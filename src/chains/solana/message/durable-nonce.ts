@@ -1,7 +1,7 @@
 import { NONCE_ACCOUNT_LENGTH, NonceAccount } from '@solana/web3.js';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
-import { accountsAsOf, type Commitment } from '../rpc-calls.ts';
+import { type Commitment, getAccountsWithSlot } from '../rpc-calls.ts';
 import { type CompiledMessage, isWritableAccount } from './compiled-message.ts';
 
 /** A message that stays good until its nonce is advanced, instead of for 150 blocks. */
@@ -53,7 +53,7 @@ export async function getDurableNonceState(
   address: string,
   commitment: Commitment,
 ): Promise<DurableNonceState> {
-  const { slot, accounts } = await accountsAsOf(read, [address], commitment);
+  const { slot, accounts } = await getAccountsWithSlot(read, [address], commitment);
   const [account] = accounts;
   if (account == null || account.owner !== SYSTEM_PROGRAM || account.data.length !== NONCE_ACCOUNT_LENGTH) {
     return { slot, value: undefined };

@@ -18,7 +18,7 @@ const REVOKE = 5;
 const CLOSE = 9;
 
 /** Makes sure that the account of wrapped SOL is there and empty. What it held before becomes SOL. */
-export function emptyWrapped(relayer: string, wrapped: Mint): TransactionInstruction[] {
+export function emptyWrappedSolInstructions(relayer: string, wrapped: Mint): TransactionInstruction[] {
   const made = createAssociatedAccountInstruction(relayer, relayer, wrapped);
   return [made, unwrapping(relayer), made];
 }

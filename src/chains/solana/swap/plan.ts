@@ -23,7 +23,7 @@ import {
 import { rentOfNewAccounts, wrappedSolAccount } from '../tokens/associated.ts';
 import type { Mint } from '../tokens/mint.ts';
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../tokens/token-account.ts';
-import { emptyWrapped, swapAssertions } from './assertions.ts';
+import { emptyWrappedSolInstructions, swapAssertions } from './assertions.ts';
 import type { OwnTokenAccounts } from './guard.ts';
 import type { SwapOffer } from './jupiter.ts';
 import type { SwapBalance } from './swap-balance.ts';
@@ -98,7 +98,7 @@ export async function composeSwap(
       payer: relayer,
       blockhash,
       lookedUp,
-      before: [...budgetOf(limit, price), ...emptyWrapped(relayer, wrapped)],
+      before: [...budgetOf(limit, price), ...emptyWrappedSolInstructions(relayer, wrapped)],
       after: swapAssertions({ relayer, lamports, brought: offer.least, tokens }),
     });
   const { price = 0n } = readComputeBudget(offer.transaction.message);

@@ -128,7 +128,10 @@ const account = { lamports: 1, owner: KEY, executable: false, rentEpoch: 2 ** 64
 t.test('accounts with their bytes', async (t) => {
   const { read, asked } = answering({ context, value: [null, account] });
   const there = { lamports: 1n, owner: KEY, isExecutable: false, data: Buffer.from([1, 2]) };
-  t.strictSame(await provider.accountsAsOf(read, ['a', 'b'], 'finalized'), { slot: 77n, accounts: [null, there] });
+  t.strictSame(await provider.getAccountsWithSlot(read, ['a', 'b'], 'finalized'), {
+    slot: 77n,
+    accounts: [null, there],
+  });
   t.strictSame(await provider.getAccounts(read, ['a', 'b']), [null, there]);
   t.match(asked[1], ['getMultipleAccounts', [['a', 'b'], { encoding: 'base64', commitment: 'confirmed' }]]);
 });

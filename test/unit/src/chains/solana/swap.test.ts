@@ -10,7 +10,7 @@ import { readPolicy } from '../../../../../src/chains/solana/configuration/polic
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../../../src/chains/solana/programs.ts';
-import { emptyWrapped, swapAssertions } from '../../../../../src/chains/solana/swap/assertions.ts';
+import { emptyWrappedSolInstructions, swapAssertions } from '../../../../../src/chains/solana/swap/assertions.ts';
 import {
   marketRequestIdOf,
   offerToNodesOrMarket,
@@ -209,7 +209,7 @@ t.test('assertions', async (t) => {
     instruction?.keys.map(({ pubkey }) => pubkey.toBase58()) ?? [];
 
   t.test('before a swap its account is there and empty', async (t) => {
-    t.strictSame(emptyWrapped(relayerAddress, swappingOf(builtBy()).wrapped).map(kind), [
+    t.strictSame(emptyWrappedSolInstructions(relayerAddress, swappingOf(builtBy()).wrapped).map(kind), [
       'AToke 1',
       'Token 9',
       'AToke 1',

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readPolicy } from '../../../../../src/chains/stellar/configuration/policy.ts';
-import { assertTimely } from '../../../../../src/chains/stellar/screen.ts';
+import { assertTimely } from '../../../../../src/chains/stellar/network-checks.ts';
 import { CLIENT, type EnvelopeHow, envelopeText, OTHER, payOp } from '../../../../support/stellar-envelopes.ts';
 import { knowing } from '../../../../support/stellar-ledger.ts';
 import { PASSPHRASE } from '../../../../support/stellar-relayer.ts';

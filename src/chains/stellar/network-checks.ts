@@ -13,7 +13,7 @@ import type { FeeBumpRequest, StellarRequest } from './schema.ts';
 import { assertForwardPaid, type ForwardMarket } from './sponsor/forward-price.ts';
 import { assertPaid } from './sponsor/payment.ts';
 
-export interface ScreenParts {
+export interface NetworkCheckParts {
   rpc: RpcClient;
   /** The passphrase of the account's chain. */
   passphrase(): Promise<string>;
@@ -24,27 +24,27 @@ export interface ScreenParts {
  * Checks what only the network can tell of a request, before it is accepted.
  * @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`
  */
-export async function screenRequest(
+export async function checkOnNetwork(
   request: StellarRequest,
   account: RelayerAccount,
-  parts: ScreenParts,
+  parts: NetworkCheckParts,
 ): Promise<void> {
   const { rpc, passphrase, marketOn } = parts;
   if ('forward' in request) {
     const market = marketOn(await passphrase());
     return rpc.onOne((read) => assertForwardPaid(read, request, account, market));
   }
-  if ('inner' in request) return screenFeeBump(request, account, parts);
+  if ('inner' in request) return checkFeeBumpOnNetwork(request, account, parts);
   if ('transaction' in request) await rpc.onOne((read) => assertTrustLines(read, request, account));
   if ('swap' in request) return;
   const draft = draftTransaction(request, account.address);
   await unlessSilent(rpc.onOne((read) => assertSignedAlone(read, draft, account.address)));
 }
 
-async function screenFeeBump(
+async function checkFeeBumpOnNetwork(
   request: FeeBumpRequest,
   account: RelayerAccount,
-  { rpc, passphrase, marketOn }: ScreenParts,
+  { rpc, passphrase, marketOn }: NetworkCheckParts,
 ): Promise<void> {
   const policy = readPolicy(account.policies);
   const isUsers = policy.feePayer === 'user';
