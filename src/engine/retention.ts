@@ -3,7 +3,7 @@ import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoreWriter } from '../store/store.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
-import { EndablePause } from './rounds.ts';
+import { EndablePause } from './repeating-task.ts';
 
 /** The pace of the pruning. Times are in milliseconds. */
 export interface RetentionTiming {

@@ -17,7 +17,7 @@ import { TransactionLedger } from './lane/ledger.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
 import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
-import { EndablePause } from './rounds.ts';
+import { EndablePause } from './repeating-task.ts';
 import { SwapRounds } from './swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';

@@ -13,7 +13,7 @@ import { newTransaction } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoreWriter } from '../store/store.ts';
 import type { HeldLease, LeaseRegistry } from './lease-registry.ts';
-import { Rounds } from './rounds.ts';
+import { RepeatingTask } from './repeating-task.ts';
 import type { EngineTiming } from './timing.ts';
 
 export interface SwapRoundsDeps extends StartSwapsDeps {
@@ -51,12 +51,12 @@ interface Mark {
 export class SwapRounds {
   readonly #deps: SwapRoundsDeps;
   readonly #marks = new Map<string, Mark>();
-  readonly #rounds: Rounds;
+  readonly #rounds: RepeatingTask;
 
   constructor(deps: SwapRoundsDeps) {
     const { timing, log, random } = deps;
     this.#deps = deps;
-    this.#rounds = new Rounds({ name: 'swap round', round: () => this.#round(), timing, log, random });
+    this.#rounds = new RepeatingTask({ name: 'swap round', once: () => this.#round(), timing, log, random });
   }
 
   start(): void {

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
-import { EndablePause } from '../engine/rounds.ts';
+import { EndablePause } from '../engine/repeating-task.ts';
 import type { StoreReader } from '../store/store.ts';
 
 /**

@@ -14,7 +14,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
-import { EndablePause } from '../rounds.ts';
+import { EndablePause } from '../repeating-task.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { type HeldLease, LeaseRegistry } from '../lease-registry.ts';
-import { Rounds } from '../rounds.ts';
+import { RepeatingTask } from '../repeating-task.ts';
 import type { EngineTiming } from '../timing.ts';
 import type { RelayerChecks, SharedIdentityChecks } from './relayer-checks.ts';
 
@@ -40,14 +40,14 @@ const AT_ONCE = 16;
 export class RelayerRounds {
   readonly #deps: RelayerRoundsDeps;
   readonly #leases: LeaseRegistry;
-  readonly #rounds: Rounds;
+  readonly #rounds: RepeatingTask;
   readonly #looks = new Set<Promise<void>>();
   #lease: HeldLease | undefined;
 
   constructor(deps: RelayerRoundsDeps) {
     const { store, elapsed, log, timing, random } = deps;
     this.#deps = deps;
-    this.#rounds = new Rounds({ name: 'relayer round', round: () => this.#round(), timing, log, random });
+    this.#rounds = new RepeatingTask({ name: 'relayer round', once: () => this.#round(), timing, log, random });
     this.#leases = new LeaseRegistry({ store, elapsed, log });
   }
 

@@ -5,7 +5,7 @@ import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.t
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import { EndablePause } from '../rounds.ts';
+import { EndablePause } from '../repeating-task.ts';
 
 /** The pace of deliveries. Times are in milliseconds. */
 export interface WebhookTiming {

@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { EndablePause } from '../../engine/rounds.ts';
+import { EndablePause } from '../../engine/repeating-task.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import type { Store, StoreReader } from '../../store/store.ts';

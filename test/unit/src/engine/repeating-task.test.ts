@@ -1,12 +1,12 @@
 import t from 'tap';
-import { EndablePause, Rounds } from '../../../../src/engine/rounds.ts';
+import { EndablePause, RepeatingTask } from '../../../../src/engine/repeating-task.ts';
 import { defaultTiming } from '../../../../src/engine/timing.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 
 const lines: string[] = [];
-const parts = (round: () => Promise<number>) => ({
-  name: 'a round',
-  round,
+const parts = (once: () => Promise<number>) => ({
+  name: 'a task',
+  once,
   random: () => 0,
   timing: { ...defaultTiming, retryMs: 1, retryCapMs: 1 },
   log: createLog('info', { write: (line) => void lines.push(line) }),
@@ -15,7 +15,7 @@ const parts = (round: () => Promise<number>) => ({
 t.test('one follows the other, also after one that failed, until it is closed', async (t) => {
   const enough = Promise.withResolvers<void>();
   let made = 0;
-  const rounds = new Rounds(
+  const task = new RepeatingTask(
     parts(async () => {
       made += 1;
       if (made === 2) throw new Error('the second');
@@ -23,32 +23,32 @@ t.test('one follows the other, also after one that failed, until it is closed', 
       return 0;
     }),
   );
-  rounds.start();
-  rounds.start();
+  task.start();
+  task.start();
   await enough.promise;
-  await rounds.close();
+  await task.close();
   const last = made;
-  t.ok(lines.some((line) => /a round failed/.test(line) && /the second/.test(line)));
-  rounds.start();
-  await rounds.close();
+  t.ok(lines.some((line) => /a task failed/.test(line) && /the second/.test(line)));
+  task.start();
+  await task.close();
   t.equal(made, last, 'a closed one makes no more');
-  t.ok(rounds.isClosed);
+  t.ok(task.isClosed);
 });
 
-t.test('closing ends a pause within a round, and waits for the round', async (t) => {
+t.test('closing ends a pause within a task, and waits for the task', async (t) => {
   let ended = false;
   const begun = Promise.withResolvers<void>();
-  const rounds: Rounds = new Rounds(
+  const task: RepeatingTask = new RepeatingTask(
     parts(async () => {
       begun.resolve();
-      await rounds.pause(3_600_000);
+      await task.pause(3_600_000);
       ended = true;
       return 0;
     }),
   );
-  rounds.start();
+  task.start();
   await begun.promise;
-  await rounds.close();
+  await task.close();
   t.ok(ended);
 });
 

@@ -27,25 +27,25 @@ export class EndablePause {
   }
 }
 
-export interface RoundsParts {
+export interface RepeatingTaskParts {
   /** The name in the log. */
   name: string;
-  /** Makes one round. @returns how long the next one may wait, in milliseconds */
-  round(): Promise<number>;
+  /** Does the task once. @returns how long the next time may wait, in milliseconds */
+  once(): Promise<number>;
   timing: EngineTiming;
   log: Log;
   /** In [0, 1), for jitter. */
   random(): number;
 }
 
-/** Makes rounds, one after the other, until it is closed. One that fails is made again after a growing pause. */
-export class Rounds {
-  readonly #parts: RoundsParts;
+/** Does a task again and again, until it is closed. One that fails is done again after a growing pause. */
+export class RepeatingTask {
+  readonly #parts: RepeatingTaskParts;
   readonly #pause = new EndablePause();
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor(parts: RoundsParts) {
+  constructor(parts: RepeatingTaskParts) {
     this.#parts = parts;
   }
 
@@ -57,12 +57,12 @@ export class Rounds {
     if (!this.#closed) this.#running ??= this.#run();
   }
 
-  /** A pause within a round, which closing ends. */
+  /** A pause within the task, which closing ends. */
   pause(milliseconds: number): Promise<void> {
     return this.#pause.last(milliseconds);
   }
 
-  /** Ends after the round under way. Safe to call twice. */
+  /** Ends when the task has ended that is under way. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#pause.end();
@@ -74,7 +74,7 @@ export class Rounds {
     let failures = 0;
     while (!this.#closed) {
       try {
-        await this.#pause.last(await this.#parts.round());
+        await this.#pause.last(await this.#parts.once());
         failures = 0;
       } catch (error) {
         failures += 1;
