@@ -2,22 +2,31 @@
  * The arrows of the house: who may import whom. Layers are listed from top to bottom; an arrow only points downwards.
  */
 /** The configuration's files. What brings the store to them lies above. */
-const FILES = 'settings(?!/reconcile)';
+const FILES = 'settings/(?!reconcile/)';
 
+const OPERATIONS = 'features/[^/]+/[a-z-]*operations\\.ts$';
+const TABLES = 'features/[^/]+/(table\\.ts$|tables/)';
+const RECORDS = 'features/[^/]+/(record\\.ts$|records/)';
+const PLUGIN_HOST = 'features/plugins/host/';
+const SERVICES = `features/(?!${[OPERATIONS, TABLES, RECORDS, PLUGIN_HOST].map((part) => part.slice('features/'.length)).join('|')})`;
+
+/** By layer, from top to bottom: its paths below src/. A noun's folder has files of five layers, told by their names. */
 const layers = [
-  ['app'],
-  ['settings/reconcile'],
-  ['http'],
-  ['plugin-host'],
-  ['services'],
-  ['engine'],
-  ['chains'],
-  ['signers'],
-  ['store'],
-  ['egress'],
-  ['observability', FILES],
-  ['domain'],
+  { app: 'app/' },
+  { reconcile: 'settings/reconcile/' },
+  { http: `(http/|${OPERATIONS})` },
+  { 'plugin-host': PLUGIN_HOST },
+  { services: SERVICES },
+  { engine: 'engine/' },
+  { chains: 'chains/' },
+  { signers: 'signers/' },
+  { store: `(store/|${TABLES})` },
+  { egress: 'egress/' },
+  { observability: 'observability/', settings: FILES },
+  { domain: `(domain/|${RECORDS})` },
 ];
+
+const DOMAIN = ['^src/domain/', `^src/${RECORDS}`];
 
 /** Files of src/ that only test code and the demo may drive besides main.ts and the commands. */
 const outside = '^(test|examples/demo)/';
@@ -27,21 +36,20 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 const arrows = layers
   .slice(1)
   .flatMap((row, index) =>
-    row.map((layer) =>
+    Object.entries(row).map(([layer, path]) =>
       forbid(
-        `arrow-up-from-${layer.replace(/\(.*/, '')}`,
+        `arrow-up-from-${layer}`,
         `${layer} lies below what it imports: an arrow only points downwards`,
-        { path: `^src/${layer}/` },
-        { path: `^src/(${['main\\.ts', 'cli/', ...above(index + 1, layer)].join('|')})` },
+        { path: `^src/${path}` },
+        { path: `^src/(${['main\\.ts$', 'cli/', ...above(index + 1, layer)].join('|')})` },
       ),
     ),
   );
 
-/** The layers that a layer must not import: every row above its own, and its neighbours in the row. */
+/** The paths that a layer must not import: every row above its own, and its neighbours in the row. */
 function above(rowIndex, layer) {
-  const higher = layers.slice(0, rowIndex).flat();
-  const beside = layers[rowIndex].filter((other) => other !== layer);
-  return [...higher, ...beside].map((name) => `${name}/`);
+  const beside = Object.entries(layers[rowIndex]).filter(([other]) => other !== layer);
+  return [...layers.slice(0, rowIndex).flatMap((row) => Object.entries(row)), ...beside].map(([, path]) => path);
 }
 
 /** One package (or built-in module) and the only places that may import it. */
@@ -96,8 +104,8 @@ export default {
     forbid(
       'domain-is-pure',
       'the domain knows itself, zod and the constants of the protocol, neither Node nor a library',
-      { path: '^src/domain/' },
-      { pathNot: ['^src/domain/', PROTOCOL, npm('zod')] },
+      { path: [...DOMAIN] },
+      { pathNot: [...DOMAIN, PROTOCOL, npm('zod')] },
     ),
     forbid(
       'service-stays-in-production',
@@ -128,8 +136,8 @@ export default {
     forbid(
       'routes-call-services',
       'a route reads the request, calls a service and shapes the answer',
-      { path: '^src/http/routes/' },
-      { path: '^src/(engine|signers|store|egress)/' },
+      { path: ['^src/http/routes/', `^src/${OPERATIONS}`] },
+      { path: ['^src/(engine|signers|store|egress)/', `^src/${TABLES}`] },
     ),
     forbid(
       'http-calls-services',
@@ -140,13 +148,13 @@ export default {
     forbid(
       'gateway-calls-services',
       'a plugin reaches relayers by the same services as the API',
-      { path: '^src/plugin-host/' },
+      { path: `^src/${PLUGIN_HOST}` },
       { path: '^src/(engine|chains|signers)/' },
     ),
     forbid(
       'store-sends-nothing',
       'the store talks to its database only',
-      { path: '^src/store/' },
+      { path: ['^src/store/', `^src/${TABLES}`] },
       { path: '^src/egress/' },
     ),
     forbid(
@@ -252,7 +260,7 @@ export default {
     ),
     owner('pg', npm('(pg|@types/pg)'), '^(src/store|test)/'),
     owner('sqlite', '^(node:)?sqlite$', '^(src/store|test)/'),
-    owner('kysely', npm('kysely'), '^(src/store|test)/'),
+    owner('kysely', npm('kysely'), `^(src/(store/|${TABLES})|test/)`),
     owner('aws-sdk', npm('@aws-sdk'), '^src/signers/aws-kms\\.ts$'),
     forbid(
       'vendors-load-late',
@@ -263,7 +271,7 @@ export default {
     owner('undici', npm('undici'), '^(src/egress|test|examples/demo)/'),
     owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|examples/demo|plugins)/'),
     owner('solana-web3', npm('@solana/web3\\.js'), '^(src/chains/solana|test|plugins|examples)/'),
-    owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test)/'),
+    owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), `^(src/(http/|${OPERATIONS})|test/)`),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
     owner('esbuild', npm('esbuild'), '^(sandbox/host/compiler/|src/http/pages/console-bundle-thread\\.ts$|test/)'),
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),

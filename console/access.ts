@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Operations, ROUTES } from '../src/client/api.ts';
 import type { ApiClient } from '../src/client/client.ts';
-import { Access, FULL_ACCESS } from '../src/domain/settings/access.ts';
+import { Access, FULL_ACCESS } from '../src/features/api-keys/records/access.ts';
 
 /** The permissions of the signed-in key. Full until the service has answered; until then only the service refuses. */
 export const access = signal(FULL_ACCESS);

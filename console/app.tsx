@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { AccessResource } from '../src/domain/settings/access.ts';
+import type { AccessResource } from '../src/features/api-keys/records/access.ts';
 import { access } from './access.ts';
 import { connection } from './live.ts';
 import { Keys } from './pages/keys.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { MASTER_KEY_ID } from '../../src/domain/settings/access.ts';
+import { MASTER_KEY_ID } from '../../src/features/api-keys/records/access.ts';
 import { useCall } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Older, Pages, Table, useParts } from '../parts/table.tsx';

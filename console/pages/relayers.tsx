@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../src/client/api.ts';
 import { amountText } from '../../src/client/format.ts';
-import type { RelayerState } from '../../src/domain/relayer/relayer.ts';
+import type { RelayerState } from '../../src/features/relayers/records/relayer.ts';
 import { useCall, useEvery } from '../load.ts';
 import { Action } from '../parts/action.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';

@@ -1,8 +1,8 @@
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import type { EndpointStatus } from '../domain/endpoint-news.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
 import type { ComponentHealth, HealthCheck } from '../observability/health.ts';
-import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { Store } from '../store/store.ts';
 
 /** The parts that a readiness check examines. */

@@ -5,8 +5,8 @@ import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcCallReport } from '../egress/rpc/failover-rpc-client.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
 import type { Metrics, ServiceMetrics } from '../observability/metrics.ts';
-import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { Store } from '../store/store.ts';
 
 /** The parts that a scrape samples. */

@@ -1,6 +1,6 @@
 import type { Json } from '../domain/json/json.ts';
-import type { Attempt } from '../domain/transaction/attempt.ts';
 import { type RpcClient, RpcError, type RpcOfferOptions, type RpcOfferOutcome } from '../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../features/transactions/records/attempt.ts';
 import type { BroadcastOutcome } from './chain-client.ts';
 
 /** How one endpoint judged the bytes. */

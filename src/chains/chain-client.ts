@@ -1,10 +1,10 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
-import type { Anchor } from '../domain/transaction/anchor.ts';
-import type { Attempt } from '../domain/transaction/attempt.ts';
-import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
-import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
+import type { Anchor } from '../features/transactions/records/anchor.ts';
+import type { Attempt } from '../features/transactions/records/attempt.ts';
+import type { Timestamp, Transaction } from '../features/transactions/records/transaction.ts';
+import type { WebhookEventName } from '../features/webhooks/records/webhook-event.ts';
 import type { Signer } from '../signers/signer.ts';
 
 /**

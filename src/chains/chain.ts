@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
-import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { AnchorKind } from '../domain/transaction/anchor.ts';
-import type { Attempt } from '../domain/transaction/attempt.ts';
-import type { ActualSpend, SpendingForms } from '../domain/transaction/spending.ts';
-import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
-import type { WebhookEventName } from '../domain/webhook-event.ts';
 import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
+import type { Network } from '../features/networks/record.ts';
+import type { ActualSpend, SpendingForms } from '../features/plugins/records/spending.ts';
+import type { AnchorKind } from '../features/transactions/records/anchor.ts';
+import type { Attempt } from '../features/transactions/records/attempt.ts';
+import type { Timestamp, Transaction } from '../features/transactions/records/transaction.ts';
+import type { WebhookEventName } from '../features/webhooks/records/webhook-event.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
 import type { ChainClient, ParsedRequest, RelayerAccount } from './chain-client.ts';
 

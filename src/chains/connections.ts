@@ -1,9 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Network, Networks } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Relayer, RpcUrl } from '../domain/relayer/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import { createMarketClient, type MarketClient } from '../egress/market-client.ts';
 import type { EndpointContact } from '../egress/rpc/endpoint-pool.ts';
@@ -13,6 +11,8 @@ import {
   type RpcSettings,
   type WatchedRpcClient,
 } from '../egress/rpc/failover-rpc-client.ts';
+import type { Network, Networks } from '../features/networks/record.ts';
+import type { Relayer, RpcUrl } from '../features/relayers/records/relayer.ts';
 import type { Chain, ContractDeployments, PrivateRelay } from './chain.ts';
 import type { ChainClient } from './chain-client.ts';
 

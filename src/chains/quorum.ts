@@ -1,6 +1,6 @@
-import { sequenceOf } from '../domain/transaction/anchor.ts';
 import { withTimeout } from '../domain/with-timeout.ts';
 import type { ReadFromEndpoint, RpcClient } from '../egress/rpc/rpc-client.ts';
+import { sequenceOf } from '../features/transactions/records/anchor.ts';
 import type { AccountHistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
 
 /*

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type AppError, invalidRequest } from '../domain/errors.ts';
 import { issueText, unknownFieldsText } from '../domain/json/issue-text.ts';
-import type { Timestamp } from '../domain/transaction/transaction.ts';
+import type { Timestamp } from '../features/transactions/records/transaction.ts';
 
 /**
  * Parses a body. Names the first fault as the reference does. An unknown key comes before other faults, because a

@@ -1,6 +1,5 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { Json } from '../domain/json/json.ts';
-import type { Network } from '../domain/network.ts';
 import {
   EndpointUnfit,
   type ParseAnswer,
@@ -8,6 +7,7 @@ import {
   type RpcClient,
   RpcError,
 } from '../egress/rpc/rpc-client.ts';
+import type { Network } from '../features/networks/record.ts';
 
 /** How a node is asked which chain it serves. */
 export interface ChainIdentityCall<T extends bigint | string> {

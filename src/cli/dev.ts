@@ -7,7 +7,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Schemas } from '../client/api.ts';
 import { ApiClient } from '../client/client.ts';
-import type { PluginEntry } from '../domain/plugin.ts';
+import type { PluginEntry } from '../features/plugins/records/plugin.ts';
 import { digestFiles, watchConfiguration } from '../settings/watch.ts';
 import type { Command, CommandContext } from './command.ts';
 import { keystoreCommand } from './keystore.ts';

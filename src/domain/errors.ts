@@ -1,4 +1,4 @@
-import type { DisabledReason } from './relayer/disabled-reason.ts';
+import type { DisabledReason } from '../features/relayers/records/disabled-reason.ts';
 
 /**
  * The one table of errors that the service answers with. `text` says what happened and names the thing; `message` is

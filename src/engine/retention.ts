@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
-import type { Timestamp } from '../domain/transaction/transaction.ts';
+import type { Timestamp } from '../features/transactions/records/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoreWriter } from '../store/store.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';

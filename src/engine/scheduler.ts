@@ -2,7 +2,7 @@ import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections, EndpointContacts } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Relayer } from '../domain/relayer/relayer.ts';
+import type { Relayer } from '../features/relayers/records/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Signer } from '../signers/signer.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { Access } from '../domain/settings/access.ts';
-import { allowsOrigin } from '../domain/settings/api-key.ts';
+import type { Access } from '../features/api-keys/records/access.ts';
+import { allowsOrigin } from '../features/api-keys/records/api-key.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from './access/authenticate.ts';
 import { refusalByNeed } from './access/permission-check.ts';

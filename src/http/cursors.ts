@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { invalidRequest } from '../domain/errors.ts';
-import type { EventPlace } from '../domain/transaction/transaction-event.ts';
+import type { EventPlace } from '../features/transactions/records/transaction-event.ts';
 import { NO_CURSOR } from './paging.ts';
 
 /*

@@ -2,7 +2,7 @@ import type { AppError, ErrorCode } from '../domain/errors.ts';
 import { type JsonObject, memoizePerObject, type WireValue } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
-import { disabledReasonView } from '../domain/relayer/disabled-reason.ts';
+import { disabledReasonView } from '../features/relayers/records/disabled-reason.ts';
 
 /** The page of a list. The numbers are those in effect, not those asked for. */
 interface Pagination {

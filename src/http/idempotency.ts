@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest } from '../domain/errors.ts';
 import { idempotencyKeySchema, type KeyedEffect } from '../domain/idempotency.ts';
 import { canonicalJson } from '../domain/json/json.ts';
-import type { AnswerKeeping, IdempotencyKeys, KeyedRun } from '../services/idempotency-keys.ts';
+import type { AnswerKeeping, IdempotencyKeys, KeyedRun } from './idempotency-keys.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

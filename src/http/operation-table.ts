@@ -1,24 +1,24 @@
-import { failureSchema, notificationSchema, pluginFailureSchema, readinessSchema } from './openapi/answers.ts';
-import { type ChainBodies, type DescribedOperation, describedOperation, type Operation } from './operation.ts';
-import { apiKeyOperations, apiKeySchema } from './routes/api-keys.ts';
-import { auditOperations, auditRecordSchema } from './routes/audit.ts';
-import { batchOperations } from './routes/batches.ts';
-import { eventOperations } from './routes/events.ts';
-import { healthOperations } from './routes/health.ts';
-import { metricOperations } from './routes/metrics.ts';
-import { networkOperations, networkSchema } from './routes/networks.ts';
-import { deliverySchema, notificationOperations, wholeDeliverySchema } from './routes/notifications.ts';
-import { descriptionOperation } from './routes/pages.ts';
-import { pluginCallOperations, pluginOperations, pluginSchema } from './routes/plugins.ts';
-import { relayerOperations } from './routes/relayers.ts';
-import { signerOperations, signerSchema } from './routes/signers.ts';
-import { signingOperations } from './routes/signing.ts';
+import { apiKeyOperations, apiKeySchema } from '../features/api-keys/operations.ts';
+import { auditOperations, auditRecordSchema } from '../features/audit/operations.ts';
+import { networkOperations, networkSchema } from '../features/networks/operations.ts';
+import { pluginCallOperations, pluginOperations, pluginSchema } from '../features/plugins/operations.ts';
+import { relayerOperations } from '../features/relayers/operations.ts';
+import { signerOperations, signerSchema } from '../features/signers/operations.ts';
+import { signingOperations } from '../features/signing/operations.ts';
+import { batchOperations } from '../features/transactions/batch-operations.ts';
 import {
   lifecycleOperations,
   timelineEventSchema,
   timelineSchema,
   transactionOperations,
-} from './routes/transactions.ts';
+} from '../features/transactions/operations.ts';
+import { deliverySchema, notificationOperations, wholeDeliverySchema } from '../features/webhooks/operations.ts';
+import { failureSchema, notificationSchema, pluginFailureSchema, readinessSchema } from './openapi/answers.ts';
+import { type ChainBodies, type DescribedOperation, describedOperation, type Operation } from './operation.ts';
+import { eventOperations } from './routes/events.ts';
+import { healthOperations } from './routes/health.ts';
+import { metricOperations } from './routes/metrics.ts';
+import { descriptionOperation } from './routes/pages.ts';
 
 /** The operations whose bodies must be JSON. */
 export const API_OPERATIONS: readonly Operation[] = [

@@ -1,8 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { KeyRate } from '../domain/settings/api-key.ts';
+import type { KeyRate } from '../features/api-keys/records/api-key.ts';
+import type { RelayerLimit } from '../features/relayers/relayer-access.ts';
 import type { Log } from '../observability/log.ts';
-import type { RelayerLimit } from '../services/relayer-access.ts';
 import type { SharedTokenBuckets } from '../store/instances.ts';
 
 /** The state of a caller's bucket after one more request. */

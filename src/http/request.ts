@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
-import { Access } from '../domain/settings/access.ts';
+import { Access } from '../features/api-keys/records/access.ts';
 
 /** Returns the access of the request's key. */
 export function accessOf({ identity }: FastifyRequest): Access {

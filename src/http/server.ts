@@ -1,7 +1,8 @@
 import '../domain/json/issue-text.ts';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
-import type { TransactionEvents } from '../services/transaction-events.ts';
+import { pluginCallOperations } from '../features/plugins/operations.ts';
+import type { TransactionEvents } from '../features/transactions/transaction-events.ts';
 import type { AcceptedKeys } from './access/authenticate.ts';
 import { admitRequests, Drain, limitHandlers } from './admission.ts';
 import {
@@ -22,7 +23,6 @@ import type { RateLimiter } from './rate-limiter.ts';
 import { acceptAnythingAsJson, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
 import { descriptionOperation, pageRoutes } from './routes/pages.ts';
-import { pluginCallOperations } from './routes/plugins.ts';
 import { collectRoutes, noSchemaCompilers, refuseOtherMethods } from './routing.ts';
 
 export interface HttpServerDependencies extends Omit<ApiParts, 'drain' | 'source'> {

@@ -1,5 +1,5 @@
-import type { ConfiguredNetwork } from '../domain/network.ts';
-import type { PluginEntry } from '../domain/plugin.ts';
+import type { ConfiguredNetwork } from '../features/networks/record.ts';
+import type { PluginEntry } from '../features/plugins/records/plugin.ts';
 import type { Configuration, RelayerEntry } from './configuration.ts';
 import { ConfigurationFindings } from './problems.ts';
 import { checkSecrets, type Variables } from './secrets.ts';

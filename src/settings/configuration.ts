@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json/json.ts';
-import type { ConfiguredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { PluginEntry } from '../domain/plugin.ts';
-import type { Relayer } from '../domain/relayer/relayer.ts';
-import type { SpendingForms } from '../domain/transaction/spending.ts';
+import type { ConfiguredNetwork } from '../features/networks/record.ts';
+import type { PluginEntry } from '../features/plugins/records/plugin.ts';
+import type { SpendingForms } from '../features/plugins/records/spending.ts';
+import type { Relayer } from '../features/relayers/records/relayer.ts';
 import type { Environment } from './environment.ts';
 import type { NotificationEntry } from './schema.ts';
 import type { Variables } from './secrets.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../domain/json/json.ts';
 import { jsonSchemas } from '../domain/json/json-schema.ts';
-import { pluginEntrySchema } from '../domain/plugin.ts';
+import { pluginEntrySchema } from '../features/plugins/records/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './configuration.ts';
 import { networkEntrySchema } from './networks/network-files.ts';
 import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';

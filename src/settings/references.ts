@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { didYouMean } from '../domain/json/issue-text.ts';
 import { isObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import { SPENDING_CAVEATS } from '../domain/plugin.ts';
-import type { CaveatForm } from '../domain/transaction/spending.ts';
+import { SPENDING_CAVEATS } from '../features/plugins/records/plugin.ts';
+import type { CaveatForm } from '../features/plugins/records/spending.ts';
 import { type ConfigurationPlace, configurationPath } from './check.ts';
 import type {
   ChainSchemas,

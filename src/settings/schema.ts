@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema } from '../domain/id.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
-import type { RpcUrl } from '../domain/relayer/relayer.ts';
+import type { RpcUrl } from '../features/relayers/records/relayer.ts';
 import { configurationSecretSchema } from './secrets.ts';
 
 /** A web address. The error message does not show it, because its path often holds a key. */

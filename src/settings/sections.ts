@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { didYouMean } from '../domain/json/issue-text.ts';
 import type { Json, JsonObject } from '../domain/json/json.ts';
-import type { Network } from '../domain/network.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
-import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
+import type { Network } from '../features/networks/record.ts';
+import { type PluginEntry, pluginEntrySchema } from '../features/plugins/records/plugin.ts';
 import { type ConfigurationPlace, checkValue, configurationPath, reportIgnored, schemaKeysAt } from './check.ts';
 import type { KnownChains, KnownSignerKinds, RelayerEntry, SignerEntry } from './configuration.ts';
 import { MIN_KEY_LENGTH } from './environment.ts';

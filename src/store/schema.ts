@@ -1,19 +1,19 @@
 import type { Generated } from 'kysely';
-import type { networkRecord } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RowOf } from '../domain/record.ts';
-import type { relayerRecord } from '../domain/relayer/relayer.ts';
-import type { apiKeyRecord } from '../domain/settings/api-key.ts';
-import type { AuditedChange } from '../domain/settings/audit.ts';
-import type { notificationRecord } from '../domain/settings/notification.ts';
-import type { pluginSettingsRecord } from '../domain/settings/plugin-settings.ts';
-import type { signerRecord } from '../domain/settings/signer.ts';
-import type { attemptRecord } from '../domain/transaction/attempt.ts';
-import type { intentRecord } from '../domain/transaction/intent.ts';
-import type { decisionRecord } from '../domain/transaction/timeline-decision.ts';
-import type { transactionRecord } from '../domain/transaction/transaction.ts';
-import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
-import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
+import type { apiKeyRecord } from '../features/api-keys/records/api-key.ts';
+import type { AuditedChange } from '../features/audit/record.ts';
+import type { networkRecord } from '../features/networks/record.ts';
+import type { pluginSettingsRecord } from '../features/plugins/records/plugin-settings.ts';
+import type { relayerRecord } from '../features/relayers/records/relayer.ts';
+import type { signerRecord } from '../features/signers/record.ts';
+import type { attemptRecord } from '../features/transactions/records/attempt.ts';
+import type { intentRecord } from '../features/transactions/records/intent.ts';
+import type { decisionRecord } from '../features/transactions/records/timeline-decision.ts';
+import type { transactionRecord } from '../features/transactions/records/transaction.ts';
+import type { TransactionStatus } from '../features/transactions/records/transaction-state.ts';
+import type { notificationRecord } from '../features/webhooks/records/notification.ts';
+import type { WebhookEnd, WebhookEventName } from '../features/webhooks/records/webhook-event.ts';
 
 /**
  * The tables as queries see them, the same on both databases. Times are integer milliseconds. Booleans are 0 and 1.

@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
-import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
-import type { Relayer, RelayerBalance, RelayerFilter } from '../domain/relayer/relayer.ts';
-import type { ApiKey } from '../domain/settings/api-key.ts';
-import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
-import type { Caller } from '../domain/settings/caller.ts';
-import type { Notification, NotificationFields, SigningKeyField } from '../domain/settings/notification.ts';
-import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
-import type { StoredSigner } from '../domain/settings/signer.ts';
+import type { ApiKey } from '../features/api-keys/records/api-key.ts';
+import type { Caller } from '../features/api-keys/records/caller.ts';
+import type { AuditedChange, AuditFilter, AuditRecord } from '../features/audit/record.ts';
+import type { StoredNetwork } from '../features/networks/record.ts';
+import type { StoredPlugin } from '../features/plugins/records/plugin-settings.ts';
+import type { Relayer, RelayerBalance, RelayerFilter } from '../features/relayers/records/relayer.ts';
+import type { StoredSigner } from '../features/signers/record.ts';
+import type { Notification, NotificationFields, SigningKeyField } from '../features/webhooks/records/notification.ts';
 
 /** Reads of the settings that clients can change. */
 export interface SettingsReader {

@@ -6,25 +6,25 @@ import type {
   StoredAnswer,
 } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
-import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
 import type { InstanceMark, StoreHistory, UnsignedRelease } from '../domain/store-history.ts';
-import type { AnchorKind } from '../domain/transaction/anchor.ts';
-import type { Attempt } from '../domain/transaction/attempt.ts';
-import type { Intent, IntentOutcome } from '../domain/transaction/intent.ts';
-import type { ActualSpend, BudgetShortage, Reservation } from '../domain/transaction/spending.ts';
-import type { Decision } from '../domain/transaction/timeline-decision.ts';
-import type { Timestamp, Transaction, TransactionChange } from '../domain/transaction/transaction.ts';
-import type { EventPlace, TransactionEvent } from '../domain/transaction/transaction-event.ts';
-import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import type { KvLock, KvPage, KvQuota, KvUsage } from '../features/plugins/records/kv.ts';
+import type { ActualSpend, BudgetShortage, Reservation } from '../features/plugins/records/spending.ts';
+import type { AnchorKind } from '../features/transactions/records/anchor.ts';
+import type { Attempt } from '../features/transactions/records/attempt.ts';
+import type { Intent, IntentOutcome } from '../features/transactions/records/intent.ts';
+import type { Decision } from '../features/transactions/records/timeline-decision.ts';
+import type { Timestamp, Transaction, TransactionChange } from '../features/transactions/records/transaction.ts';
+import type { EventPlace, TransactionEvent } from '../features/transactions/records/transaction-event.ts';
+import type { TransactionStatus } from '../features/transactions/records/transaction-state.ts';
 import type {
   DeliveryFilter,
   ListedWebhookDelivery,
   NewWebhookEvent,
   WebhookDeliveryResult,
   WebhookEvent,
-} from '../domain/webhook-event.ts';
+} from '../features/webhooks/records/webhook-event.ts';
 import type { Hints, Instances, SharedTokenBuckets } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
 import type { SettingsReader, SettingsWriter } from './settings-store.ts';

@@ -4,8 +4,8 @@
  */
 
 import t from 'tap';
-import { type Anchor, anchorsConflict } from '../../src/domain/transaction/anchor.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import { type Anchor, anchorsConflict } from '../../src/features/transactions/records/anchor.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
 import { EngineWorld } from '../support/engine-world.ts';
 import { blockhashWorlds } from '../support/model/blockhash-world.ts';
 import { drawHistories, liveThrough } from '../support/model/histories.ts';

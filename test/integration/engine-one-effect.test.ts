@@ -4,8 +4,8 @@
  */
 
 import t, { type Test } from 'tap';
-import type { IntentAction } from '../../src/domain/transaction/intent.ts';
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+import type { IntentAction } from '../../src/features/transactions/records/intent.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { sideBySide } from '../check/project.ts';
 import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { VOID } from '../support/fake-chain-client.ts';

@@ -3,9 +3,9 @@
  * count, or a reorganisation lowers it. Accepted payments are still made once, and the account keeps working.
  */
 import t, { type Test } from 'tap';
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { ADDRESS, EngineWorld, fastTiming, LANE } from '../support/engine-world.ts';
 import type { FakeChain } from '../support/fake-chain.ts';
 import { VOID } from '../support/fake-chain-client.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ChainClient } from '../../src/chains/chain-client.ts';
-import { sequenceOf } from '../../src/domain/transaction/anchor.ts';
+import { sequenceOf } from '../../src/features/transactions/records/anchor.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Leases } from '../../src/store/lease.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';

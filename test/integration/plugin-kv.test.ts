@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { createKvService } from '../../src/services/kv.ts';
+import { createKvService } from '../../src/features/plugins/kv.ts';
 import { eventually, startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 import { descendantsOf } from '../support/processes.ts';

@@ -3,7 +3,7 @@
  * endpoint that lies, lags or hangs beside good ones, a short outage, or an account that runs out of money.
  */
 import t, { type Test } from 'tap';
-import { notReachedYet } from '../../src/domain/relayer/disabled-reason.ts';
+import { notReachedYet } from '../../src/features/relayers/records/disabled-reason.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { identityAt } from '../support/evm.ts';
 import { answersOf, healthStage } from '../support/health-stage.ts';

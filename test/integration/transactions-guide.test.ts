@@ -9,12 +9,12 @@ import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { replacementDelayMs } from '../../src/chains/evm/replace.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
-import { transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
 import type { ParkCause } from '../../src/engine/lane/broadcast-history.ts';
 import { WIDEST_GAP } from '../../src/engine/sequencing/sequence-planner.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
+import { timelineEventSchema } from '../../src/features/transactions/operations.ts';
+import { transactionStatusSchema } from '../../src/features/transactions/records/transaction-state.ts';
 import { ALL_OPERATIONS } from '../../src/http/operation-table.ts';
-import { timelineEventSchema } from '../../src/http/routes/transactions.ts';
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
 import { storedTransaction } from '../support/evm.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { findTypeProblems } from '../../src/cli/plugin/check.ts';
-import { pluginEntrySchema } from '../../src/domain/plugin.ts';
+import { pluginEntrySchema } from '../../src/features/plugins/records/plugin.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'examples');

@@ -59,7 +59,7 @@ function run(cwd: string, program: string, args: readonly string[]): Promise<{ e
 t.test('each walk touches as few files as it says', (t) => {
   const filesOf = (title: string) => blocksOf(title).map(({ file }) => file);
   t.strictSame(filesOf('A kind of signer'), ['src/signers/seed.ts', 'src/signers/registry.ts']);
-  t.strictSame(filesOf('An operation of the API'), ['src/http/routes/clock.ts', 'src/http/operation-table.ts']);
+  t.strictSame(filesOf('An operation of the API'), ['src/features/clock/operations.ts', 'src/http/operation-table.ts']);
   t.strictSame(filesOf('A chain family'), [
     'src/chains/penny/index.ts',
     'src/domain/network-type.ts',
@@ -67,7 +67,7 @@ t.test('each walk touches as few files as it says', (t) => {
   ]);
   t.strictSame(filesOf('A capability'), [
     'sandbox/capability-contract.ts',
-    'src/plugin-host/capabilities/relayer.ts',
+    'src/features/plugins/host/capabilities/relayer.ts',
     'sandbox/guest/relayer.ts',
     'sandbox/guest/plugin-api.ts',
   ]);

@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import type { KvCaller } from '../../src/domain/kv.ts';
+import { createKvService } from '../../src/features/plugins/kv.ts';
+import type { KvCaller } from '../../src/features/plugins/records/kv.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { createKvService } from '../../src/services/kv.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { eventually } from '../support/plugin-host.ts';
 import { startPostgres } from '../support/postgres.ts';

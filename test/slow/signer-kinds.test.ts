@@ -5,7 +5,7 @@ import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { clientSignerKinds, readSignerForm } from '../../src/services/settings/signer-form.ts';
+import { clientSignerKinds, readSignerForm } from '../../src/features/signers/signer-form.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';

@@ -1,5 +1,5 @@
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
-import type { Caller } from '../../src/domain/settings/caller.ts';
+import type { Caller } from '../../src/features/api-keys/records/caller.ts';
 
 /** The caller that changes settings in tests. */
 export const OPERATOR: Caller = { keyId: 'operator', requestId: 'request-1' };

@@ -19,10 +19,10 @@ import type {
 } from '../../src/chains/chain-client.ts';
 import { invalidRequest } from '../../src/domain/errors.ts';
 import type { JsonObject, WireObject } from '../../src/domain/json/json.ts';
-import { type Anchor, sequenceOf } from '../../src/domain/transaction/anchor.ts';
-import type { Attempt } from '../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
+import { type Anchor, sequenceOf } from '../../src/features/transactions/records/anchor.ts';
+import type { Attempt } from '../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { type FakeChain, type FakeTransaction, hashOf } from './fake-chain.ts';
 import { FakeWire, LyingEndpoint } from './fake-wire.ts';

@@ -1,15 +1,15 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
-import { type PluginEntry, undeclaredPluginEntry } from '../../src/domain/plugin.ts';
-import { CallFeed } from '../../src/plugin-host/call-feed.ts';
+import { CallFeed } from '../../src/features/plugins/host/call-feed.ts';
 import type {
   PluginAnswer,
   PluginHost,
   PluginHostStatus,
   PluginRequest,
   PluginUsage,
-} from '../../src/plugin-host/plugin-host.ts';
+} from '../../src/features/plugins/host/plugin-host.ts';
+import { type PluginEntry, undeclaredPluginEntry } from '../../src/features/plugins/records/plugin.ts';
 
 /** A host with one plugin, `echo`, that answers with its request; or with no plugin. */
 export class FakePluginHost implements PluginHost {

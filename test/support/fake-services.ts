@@ -2,13 +2,16 @@ import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../../src/domain/page.ts';
-import type { PluginEntry } from '../../src/domain/plugin.ts';
-import type { RelayerFilter } from '../../src/domain/relayer/relayer.ts';
-import type { Access } from '../../src/domain/settings/access.ts';
-import type { AuditFilter } from '../../src/domain/settings/audit.ts';
-import type { Caller } from '../../src/domain/settings/caller.ts';
-import type { TransactionStatus } from '../../src/domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
+import type { ApiKeysService } from '../../src/features/api-keys/api-keys.ts';
+import type { Access } from '../../src/features/api-keys/records/access.ts';
+import type { Caller } from '../../src/features/api-keys/records/caller.ts';
+import type { AuditService } from '../../src/features/audit/audit.ts';
+import type { AuditFilter } from '../../src/features/audit/record.ts';
+import type { NetworksService } from '../../src/features/networks/networks.ts';
+import type { PluginsService } from '../../src/features/plugins/plugins.ts';
+import type { PluginEntry } from '../../src/features/plugins/records/plugin.ts';
+import type { RelayerFilter } from '../../src/features/relayers/records/relayer.ts';
 import type {
   ApiServices,
   CallBy,
@@ -19,13 +22,10 @@ import type {
   RpcService,
   SigningService,
   TransactionsService,
-} from '../../src/services/services.ts';
-import type { ApiKeysService } from '../../src/services/settings/api-keys.ts';
-import type { AuditService } from '../../src/services/settings/audit.ts';
-import type { NetworksService } from '../../src/services/settings/networks.ts';
-import type { PluginsService } from '../../src/services/settings/plugins.ts';
-import type { SignersService } from '../../src/services/settings/signers.ts';
-import type { DeliveriesService } from '../../src/services/webhooks/deliveries.ts';
+} from '../../src/features/services.ts';
+import type { SignersService } from '../../src/features/signers/signers.ts';
+import type { TransactionStatus } from '../../src/features/transactions/records/transaction-state.ts';
+import type { DeliveriesService } from '../../src/features/webhooks/deliveries.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 

@@ -1,5 +1,5 @@
 import type { IdempotencyClaim, KeyedEffect } from '../../src/domain/idempotency.ts';
-import type { EffectFailure, EffectsService } from '../../src/services/effects.ts';
+import type { EffectFailure, EffectsService } from '../../src/features/effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Makes an effect of a plugin call that has claimed its own idempotency key. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
-import type { Attempt } from '../../src/domain/transaction/attempt.ts';
+import type { Attempt } from '../../src/features/transactions/records/attempt.ts';
 import type { Store, StoreWriter } from '../../src/store/store.ts';
 
 /** A commit whose answer may get lost. */

@@ -1,6 +1,6 @@
 import { FetchFailure } from '../../src/egress/fetch/plugin-fetch.ts';
 import type { PluginHttp } from '../../src/egress/fetch/plugin-http.ts';
-import { createFetchService } from '../../src/services/fetch.ts';
+import { createFetchService } from '../../src/features/plugins/fetch.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 
 /** HTTP for plugins that reaches no host. */

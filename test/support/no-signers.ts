@@ -1,7 +1,7 @@
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
+import type { ServicesDeps } from '../../src/features/create-services.ts';
+import { SignerDirectory } from '../../src/features/signers/signer-directory.ts';
 import { createLog } from '../../src/observability/log.ts';
-import type { ServicesDeps } from '../../src/services/create-services.ts';
-import { SignerDirectory } from '../../src/services/settings/signer-directory.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import type { Store } from '../../src/store/store.ts';
 import { signerTools } from './signer-tools.ts';

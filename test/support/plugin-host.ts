@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { systemClock } from '../../src/domain/clock.ts';
-import { pluginEntrySchema } from '../../src/domain/plugin.ts';
+import { createPluginHost, type PluginHostDeps } from '../../src/features/plugins/host/create-plugin-host.ts';
+import type {
+  PluginBooks,
+  PluginHost,
+  PluginRequest,
+  PluginSurroundings,
+} from '../../src/features/plugins/host/plugin-host.ts';
+import { pluginEntrySchema } from '../../src/features/plugins/records/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/create-plugin-host.ts';
-import type { PluginBooks, PluginHost, PluginRequest, PluginSurroundings } from '../../src/plugin-host/plugin-host.ts';
 import { PluginServices } from './plugin-services.ts';
 import { RecordedMetrics } from './recorded-metrics.ts';
 

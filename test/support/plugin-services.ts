@@ -2,8 +2,8 @@ import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json/json.ts';
-import type { PluginSpender } from '../../src/domain/transaction/spending.ts';
-import type { FetchService } from '../../src/services/fetch.ts';
+import type { FetchService } from '../../src/features/plugins/fetch.ts';
+import type { PluginSpender } from '../../src/features/plugins/records/spending.ts';
 import type {
   KvService,
   LifecycleService,
@@ -13,7 +13,7 @@ import type {
   Services,
   SigningService,
   TransactionsService,
-} from '../../src/services/services.ts';
+} from '../../src/features/services.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 

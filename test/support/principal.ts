@@ -1,7 +1,7 @@
-import type { CallingPlugin } from '../../src/plugin-host/call-record.ts';
-import type { Principal } from '../../src/plugin-host/capabilities/capability.ts';
-import { hostGrantsOf } from '../../src/plugin-host/capabilities/grants.ts';
-import { HeldLocks } from '../../src/plugin-host/capabilities/held-locks.ts';
+import type { CallingPlugin } from '../../src/features/plugins/host/call-record.ts';
+import type { Principal } from '../../src/features/plugins/host/capabilities/capability.ts';
+import { hostGrantsOf } from '../../src/features/plugins/host/capabilities/grants.ts';
+import { HeldLocks } from '../../src/features/plugins/host/capabilities/held-locks.ts';
 
 /** The storage limits of plugins in these tests, and the longest time of their calls. */
 export const KEEPING = {

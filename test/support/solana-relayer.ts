@@ -8,8 +8,8 @@ import {
 import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { SolanaFields } from '../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { keypair } from './solana-messages.ts';

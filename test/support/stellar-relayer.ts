@@ -2,8 +2,8 @@ import { Keypair } from '@stellar/stellar-sdk';
 import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { StellarFields } from '../../src/chains/stellar/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 
 /** The relayer of the tests, and its network. */
 export const RELAYER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 21));

@@ -1,5 +1,5 @@
-import type { Transaction } from '../../src/domain/transaction/transaction.ts';
-import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import type { WebhookEvent } from '../../src/features/webhooks/records/webhook-event.ts';
 import type { Scenario } from './scenario.ts';
 import { notificationOf } from './store.ts';
 

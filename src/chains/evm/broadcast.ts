@@ -1,7 +1,7 @@
 import { amountOf } from '../../domain/amount.ts';
 import type { Json } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import { type OfferMethod, offerBytes, offerToEveryEndpoint } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { classifyBroadcastError } from './errors.ts';

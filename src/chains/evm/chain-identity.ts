@@ -1,5 +1,5 @@
-import type { Network } from '../../domain/network.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Network } from '../../features/networks/record.ts';
 import { balanceOfEndpoints } from '../quorum.ts';
 import { findServedChain, type ServedChainQuery } from '../served-chain.ts';
 import { getBalance, getBlock, onlyOnChain, parseQuantity } from './rpc-calls.ts';

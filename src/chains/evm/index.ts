@@ -1,9 +1,9 @@
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { Network } from '../../domain/network.ts';
-import type { Anchor } from '../../domain/transaction/anchor.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Network } from '../../features/networks/record.ts';
+import type { Anchor } from '../../features/transactions/records/anchor.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient, ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';

@@ -2,8 +2,8 @@ import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../domai
 import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type {
   LaneCommitments,
   ParkedPreparation,

@@ -1,9 +1,9 @@
 import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { isNodeError } from '../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { LaneCommitments, RelayerAccount, ReplacementPreparation, ReplacementSpec } from '../chain-client.ts';
 import { normalAddress } from './address.ts';
 import type { EvmNetworkSettings } from './configuration/network.ts';

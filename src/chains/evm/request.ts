@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { strictObjectSchema } from '../../domain/json/issue-text.ts';
-import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
 import { parseRequestForm, readValidUntil } from '../request-form.ts';
 import { ADDRESS_PATTERN, addressFault, normalAddress } from './address.ts';

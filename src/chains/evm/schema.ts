@@ -34,7 +34,7 @@ export type Speed = z.output<typeof speedSchema>;
 
 const amount = amountSchema(256);
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}. */
+/** {@link import('../../features/transactions/records/transaction.ts').Transaction.request}. */
 const storedRequestSchema = z.strictObject({
   to: z.string().nullable(),
   value: z.string().regex(/^0x[0-9a-f]{1,64}$/),
@@ -110,7 +110,7 @@ const receiptSchema = z.strictObject({
   revert_data: z.string().exactOptional(),
 });
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.fields}. */
+/** {@link import('../../features/transactions/records/transaction.ts').Transaction.fields}. */
 const fieldsSchema = z.strictObject({
   chain_id: amount,
   from: z.string(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { RelayerAccount, SignedBytes } from '../chain-client.ts';
 import { parseRequestForm } from '../request-form.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { amountOf } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { ActualSpend, RequestedSpend } from '../../domain/transaction/spending.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ActualSpend, RequestedSpend } from '../../features/plugins/records/spending.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAddress, normalAddress } from './address.ts';
 import { callData } from './price/gas.ts';

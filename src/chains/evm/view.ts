@@ -1,10 +1,10 @@
 import { getCreateAddress } from 'ethers/address';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { accountOfLane } from '../../domain/transaction/lane.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import { accountOfLane } from '../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { type EvmFields, readChainFields, readStoredRequest } from './schema.ts';
 
 /**

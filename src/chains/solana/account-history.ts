@@ -1,7 +1,7 @@
 import { jsonAmount } from '../../domain/amount.ts';
-import type { Anchor } from '../../domain/transaction/anchor.ts';
-import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Anchor } from '../../features/transactions/records/anchor.ts';
+import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
 import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { searchStartSlot } from './form/draft.ts';

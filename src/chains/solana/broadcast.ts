@@ -1,5 +1,5 @@
-import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import { type OfferMethod, offerBytes } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
 import { classifyBroadcastError } from './errors.ts';

@@ -1,8 +1,8 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { type Attempt, livingAttempts } from '../../features/transactions/records/attempt.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { answersInTime, type EndpointOpinion, isCorroborated } from '../quorum.ts';
 import { transactionErrorText } from './errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
 import { MEMO_PROGRAMS } from './programs.ts';
 import { sendRequestSchema, signOnlyRequestSchema } from './request.ts';

@@ -1,7 +1,7 @@
-import type { Network } from '../../domain/network.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { MarketClient } from '../../egress/market-client.ts';
 import { EndpointUnfit, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Network } from '../../features/networks/record.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient, RelayerAccount } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';

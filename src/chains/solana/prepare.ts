@@ -1,7 +1,7 @@
 import { amountOf, jsonAmount, largestAmount } from '../../domain/amount.ts';
-import type { Anchor } from '../../domain/transaction/anchor.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Anchor } from '../../features/transactions/records/anchor.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type {
   LaneCommitments,
   ParkedPreparation,

@@ -20,7 +20,7 @@ const programErrorSchema = z.strictObject({ code: z.int(), name: z.string(), msg
 export type ProgramError = z.output<typeof programErrorSchema>;
 
 /**
- * {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first three fields is set.
+ * {@link import('../../features/transactions/records/transaction.ts').Transaction.request}: one of the first three fields is set.
  */
 const requestSchema = z.strictObject({
   /** Base64, as the client signed it or left it unsigned. */
@@ -112,7 +112,7 @@ const fieldsSchema = z.strictObject({
   receipt: receiptSchema.exactOptional(),
 });
 
-/** What the chain decided for a transaction: {@link import('../../domain/transaction/attempt.ts').Attempt.fields}. */
+/** What the chain decided for a transaction: {@link import('../../features/transactions/records/attempt.ts').Attempt.fields}. */
 export type SolanaFields = z.output<typeof fieldsSchema>;
 
 /** Undefined before a transaction is prepared. */

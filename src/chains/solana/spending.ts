@@ -1,7 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { ActualSpend, RequestedSpend } from '../../domain/transaction/spending.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ActualSpend, RequestedSpend } from '../../features/plugins/records/spending.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAddress } from './address.ts';
 import { createsAssociatedAccount, feePayerLoss } from './guard/fee-payer.ts';

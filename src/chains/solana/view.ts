@@ -1,10 +1,10 @@
 import { amountOf } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { isFinal } from '../../domain/transaction/transaction-state.ts';
-import type { WebhookEventName } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
+import { isFinal } from '../../features/transactions/records/transaction-state.ts';
+import type { WebhookEventName } from '../../features/webhooks/records/webhook-event.ts';
 import { withoutUndefined } from '../policy-fields.ts';
 import { readChainFields, readStoredRequest, type SolanaReceipt } from './schema.ts';
 

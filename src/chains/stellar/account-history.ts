@@ -1,7 +1,7 @@
 import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../domain/amount.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { draftTransaction } from './message/draft.ts';

@@ -1,7 +1,7 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { type Attempt, livingAttempts } from '../../features/transactions/records/attempt.ts';
 import type { ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { answersInTime, type EndpointOpinion, isCorroborated, proofByOpinions } from '../quorum.ts';
 import { failureReason, isTransactionResultSuccess, parseTransactionResult } from './errors.ts';

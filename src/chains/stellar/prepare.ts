@@ -1,8 +1,8 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { LaneCommitments, RelayerAccount, TransactionPreparation } from '../chain-client.ts';
 import { answersInTime, confirmRefusal, medianBy, medianOf } from '../quorum.ts';
 import { readPolicy, type StellarPolicy } from './configuration/policy.ts';

@@ -1,7 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import type { LaneCommitments, ObservedTransaction, ReplacementPreparation, ReplacementSpec } from '../chain-client.ts';
 import { readPolicy } from './configuration/policy.ts';
 import { DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE, preparedResourceFee } from './fees.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
 import { strictObjectSchema } from '../../domain/json/issue-text.ts';
-import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
 import { parseRequestForm, readValidUntil, validUntilPastError } from '../request-form.ts';
 import { readPolicy } from './configuration/policy.ts';

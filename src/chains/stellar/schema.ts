@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
-import type { Anchor } from '../../domain/transaction/anchor.ts';
+import type { Anchor } from '../../features/transactions/records/anchor.ts';
 import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
 import { memoSchema, paymentSchema } from './form/operation.ts';
 
@@ -44,7 +44,7 @@ const forwardSchema = z.strictObject({ forward: z.string(), consent: z.string() 
 /** A swap of an asset for lumens. Amount and price are found when it is signed. No client asks for it. */
 const swapSchema = z.strictObject({ swap: z.strictObject({ asset: z.string() }) });
 
-/** {@link import('../../domain/transaction/transaction.ts').Transaction.request} */
+/** {@link import('../../features/transactions/records/transaction.ts').Transaction.request} */
 const requestSchema = z.union([operationsSchema, unsignedSchema, feeBumpSchema, forwardSchema, swapSchema]);
 
 export type StellarRequest = z.output<typeof requestSchema>;
@@ -124,7 +124,7 @@ const fieldsSchema = z.strictObject({
   receipt: receiptSchema.exactOptional(),
 });
 
-/** What the chain decided for a transaction: {@link import('../../domain/transaction/attempt.ts').Attempt.fields}. */
+/** What the chain decided for a transaction: {@link import('../../features/transactions/records/attempt.ts').Attempt.fields}. */
 export type StellarFields = z.output<typeof fieldsSchema>;
 
 /** Whose sequence an attempt uses, and which. */

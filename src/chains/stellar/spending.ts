@@ -1,8 +1,8 @@
 import { Address, type xdr } from '@stellar/stellar-sdk/base';
 import { amountOf } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import type { ActualSpend, RequestedSpend } from '../../domain/transaction/spending.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ActualSpend, RequestedSpend } from '../../features/plugins/records/spending.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAccountAddress, isContractAddress } from './address.ts';
 import { operationOf } from './message/draft.ts';

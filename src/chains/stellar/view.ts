@@ -1,9 +1,9 @@
 import { amountOf } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { accountOfLane } from '../../domain/transaction/lane.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import { accountOfLane } from '../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { readChainFields, type StellarReceipt } from './schema.ts';
 
 /** A transaction as answers and webhooks show it. Zero stands for what is not known yet, as in the reference. */

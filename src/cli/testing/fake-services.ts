@@ -3,8 +3,8 @@ import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';
-import { createFetchService } from '../../services/fetch.ts';
-import type { KvService, Services } from '../../services/services.ts';
+import { createFetchService } from '../../features/plugins/fetch.ts';
+import type { KvService, Services } from '../../features/services.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 

@@ -4,12 +4,12 @@ import type { z } from 'zod';
 import { systemClock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
-import { pluginEntrySchema } from '../../domain/plugin.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
+import { createPluginHost } from '../../features/plugins/host/create-plugin-host.ts';
+import { pluginEntrySchema } from '../../features/plugins/records/plugin.ts';
 import { failure } from '../../http/envelope.ts';
 import { createLog } from '../../observability/log.ts';
 import { NO_METRICS } from '../../observability/metrics.ts';
-import { createPluginHost } from '../../plugin-host/create-plugin-host.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 import { FakeServices, type SentRequest } from './fake-services.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json/json.ts';
 import { MIN_URL_KEY_LENGTH } from '../../domain/mask-url.ts';
-import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
 import { basicCredentials, unescaped } from '../http-client.ts';
 
 /** One RPC endpoint, with the parts of it that a message may show. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { EndpointNews, EndpointStatus, UnansweredMethod } from '../../domain/endpoint-news.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { printable } from '../../domain/printable.ts';
-import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
 import type { HttpClient } from '../http-client.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { createEndpointLine, type EndpointLine, type EndpointLineLimits } from './endpoint-line.ts';

@@ -1,4 +1,4 @@
-import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
 import { type AddressGuard, type AddressPolicy, canonicalHost, createAddressGuard } from '../address-guard.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 

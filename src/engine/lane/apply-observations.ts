@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, ObservedTransaction, TransactionObservation } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
-import { type Attempt, livingAttempts } from '../../domain/transaction/attempt.ts';
+import { type Attempt, livingAttempts } from '../../features/transactions/records/attempt.ts';
 
-import { isDueAt } from '../../domain/transaction/lane.ts';
-import type { Transaction, TransactionChange } from '../../domain/transaction/transaction.ts';
+import { isDueAt } from '../../features/transactions/records/lane.ts';
+import type { Transaction, TransactionChange } from '../../features/transactions/records/transaction.ts';
 import { nextLookAt } from '../timing.ts';
 import {
   applyToOpen,

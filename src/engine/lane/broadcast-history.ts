@@ -1,6 +1,6 @@
 import type { BroadcastOutcome } from '../../chains/chain-client.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 
 /** Why a transaction waits. */
 export type ParkCause = 'price' | 'balance' | 'budget' | 'sequence' | 'error' | 'other';

@@ -1,7 +1,7 @@
 import type { BroadcastOutcome, ChainClient } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import { backOff, nextLookAt } from '../timing.ts';
 import {
   applyToOpen,

@@ -1,8 +1,8 @@
 import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
-import { sequenceOf } from '../../domain/transaction/anchor.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { sequenceOf } from '../../features/transactions/records/anchor.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
 import { parkTransaction } from './attempts/prepare.ts';
 import { signedAttemptRecord } from './attempts/signing.ts';

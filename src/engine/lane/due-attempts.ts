@@ -1,7 +1,7 @@
 import type { ReplacementSpec } from '../../chains/chain-client.ts';
-import type { DecisionKind } from '../../domain/transaction/timeline-decision.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { NoopEndStatus } from '../../domain/transaction/transaction-state.ts';
+import type { DecisionKind } from '../../features/transactions/records/timeline-decision.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
+import type { NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
 import {
   type ReplacementAttempt,
   type ReplacementOutcome,

@@ -1,6 +1,6 @@
-import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { isFinal, type NoopEndStatus } from '../../domain/transaction/transaction-state.ts';
+import type { Intent, IntentAction } from '../../features/transactions/records/intent.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
+import { isFinal, type NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
 import {
   type ReplacementAttempt,
   type ReplacementOutcome,

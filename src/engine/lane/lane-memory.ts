@@ -1,6 +1,6 @@
 import type { ChainHead } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
-import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../features/transactions/records/transaction.ts';
 import type { Log } from '../../observability/log.ts';
 import { SequencePlanner } from '../sequencing/sequence-planner.ts';
 import { BroadcastHistory } from './broadcast-history.ts';

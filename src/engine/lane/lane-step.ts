@@ -1,9 +1,9 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, ChainHead, ObservedTransaction } from '../../chains/chain-client.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { chainOfLane, isDueAt } from '../../domain/transaction/lane.ts';
-import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
-import { isFinal } from '../../domain/transaction/transaction-state.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import { chainOfLane, isDueAt } from '../../features/transactions/records/lane.ts';
+import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
+import { isFinal } from '../../features/transactions/records/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';

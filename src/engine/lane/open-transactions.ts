@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { OpenTransaction } from './ledger.ts';
 

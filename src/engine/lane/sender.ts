@@ -3,8 +3,8 @@ import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, RelayerAccount } from '../../chains/chain-client.ts';
 import type { ChainConnections } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
-import { accountOfLane } from '../../domain/transaction/lane.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
+import { accountOfLane } from '../../features/transactions/records/lane.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
 

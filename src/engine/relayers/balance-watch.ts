@@ -1,5 +1,5 @@
 import { messageOf } from '../../domain/errors.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Outbox } from '../webhooks/outbox.ts';

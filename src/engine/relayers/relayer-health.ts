@@ -6,9 +6,9 @@ import {
   type RelayerEndpoints,
 } from '../../chains/connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import { isDisabledByCheck } from '../../domain/relayer/disabled-reason.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
-import { laneKey } from '../../domain/transaction/lane.ts';
+import { isDisabledByCheck } from '../../features/relayers/records/disabled-reason.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
+import { laneKey } from '../../features/transactions/records/lane.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { LeaseLost } from '../../store/lease.ts';

@@ -1,6 +1,6 @@
 import type { EndpointContacts } from '../../chains/connections.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { EndpointContact } from '../../egress/rpc/endpoint-pool.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';

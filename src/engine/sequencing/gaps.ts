@@ -1,6 +1,6 @@
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { newTransaction } from '../../domain/transaction/transaction.ts';
+import { newTransaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import { signedAttemptRecord, withFreshSalt } from '../lane/attempts/signing.ts';
 import { withdrawTransaction } from '../lane/due-attempts.ts';

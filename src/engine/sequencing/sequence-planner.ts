@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import { chainOfLane } from '../../domain/transaction/lane.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { OpenTransactions } from '../lane/open-transactions.ts';
 import type { Sender } from '../lane/sender.ts';
 

@@ -2,11 +2,11 @@ import type { Chain } from '../../chains/chain.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import { type DisabledReason, disabledText } from '../../domain/relayer/disabled-reason.ts';
-import { type Relayer, relayerView } from '../../domain/relayer/relayer.ts';
-import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { type WebhookEventName, webhookSubjectOf } from '../../domain/webhook-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
+import { type DisabledReason, disabledText } from '../../features/relayers/records/disabled-reason.ts';
+import { type Relayer, relayerView } from '../../features/relayers/records/relayer.ts';
+import type { Transaction } from '../../features/transactions/records/transaction.ts';
+import { type WebhookEventName, webhookSubjectOf } from '../../features/webhooks/records/webhook-event.ts';
 import type { Log } from '../../observability/log.ts';
 import type { StoreWriter } from '../../store/store.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
-import { hasDeclaredAddress } from '../../domain/settings/notification.ts';
-import type { WebhookDeliveryResult, WebhookEvent } from '../../domain/webhook-event.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
+import { hasDeclaredAddress } from '../../features/webhooks/records/notification.ts';
+import type { WebhookDeliveryResult, WebhookEvent } from '../../features/webhooks/records/webhook-event.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Access, FULL_ACCESS } from '../../domain/settings/access.ts';
-import type { KeyRate, RateShare } from '../../domain/settings/api-key.ts';
+import { type Access, FULL_ACCESS } from '../../features/api-keys/records/access.ts';
+import type { KeyRate, RateShare } from '../../features/api-keys/records/api-key.ts';
 
 /** The API key of a request. */
 export interface Identity {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
-import type { Access } from '../../domain/settings/access.ts';
+import type { Access } from '../../features/api-keys/records/access.ts';
 
 /**
  * Returns the error when the key may not make this request; undefined when it may. A resource that the key has no

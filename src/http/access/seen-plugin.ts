@@ -1,5 +1,5 @@
 import type { WireObject } from '../../domain/json/json.ts';
-import type { Access } from '../../domain/settings/access.ts';
+import type { Access } from '../../features/api-keys/records/access.ts';
 
 /** Returns the plugin's view without the relayers, and their remaining budgets, that the key has no access to. */
 export function seenPlugin(view: WireObject, access: Access): WireObject {

@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts';
-import type { EventPlace, TransactionEvent } from '../../domain/transaction/transaction-event.ts';
-import type { CallFeedPage } from '../../plugin-host/call-feed.ts';
-import type { EndedCall } from '../../plugin-host/call-log.ts';
-import type { PluginHost } from '../../plugin-host/plugin-host.ts';
-import type { TransactionEvents } from '../../services/transaction-events.ts';
+import type { CallFeedPage } from '../../features/plugins/host/call-feed.ts';
+import type { EndedCall } from '../../features/plugins/host/call-log.ts';
+import type { PluginHost } from '../../features/plugins/host/plugin-host.ts';
+import type { EventPlace, TransactionEvent } from '../../features/transactions/records/transaction-event.ts';
+import type { TransactionEvents } from '../../features/transactions/transaction-events.ts';
 import type { AcceptedKeys } from '../access/authenticate.ts';
 import type { Cursor } from '../cursors.ts';
 

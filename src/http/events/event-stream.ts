@@ -1,9 +1,9 @@
 import type { WireValue } from '../../domain/json/json.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
-import type { Access } from '../../domain/settings/access.ts';
-import type { TransactionEvent } from '../../domain/transaction/transaction-event.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import { callView, type EndedCall } from '../../plugin-host/call-log.ts';
+import type { Access } from '../../features/api-keys/records/access.ts';
+import { callView, type EndedCall } from '../../features/plugins/host/call-log.ts';
+import type { TransactionEvent } from '../../features/transactions/records/transaction-event.ts';
 import type { Cursor, CursorIds } from '../cursors.ts';
 import type { EventSource } from './event-source.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { BodyDescription, Chain, SigningDescription } from '../../chains/chain.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
-import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
-import { relayerCreateSchema } from '../../services/settings/relayer-create.ts';
-import { signerCreateSchema } from '../../services/settings/signer-form.ts';
+import { networkCreateSchema, networkUpdateSchema } from '../../features/networks/network-form.ts';
+import { relayerCreateSchema } from '../../features/relayers/relayer-create.ts';
+import { signerCreateSchema } from '../../features/signers/signer-form.ts';
+import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import type { ChainBodies } from '../operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
 

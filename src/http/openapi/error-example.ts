@@ -1,5 +1,5 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
-import { relayerDisabled } from '../../domain/relayer/relayer.ts';
+import { relayerDisabled } from '../../features/relayers/records/relayer.ts';
 import type { ChainBodies } from '../operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
-import { type WebhookEventName, webhookEventNameSchema } from '../../domain/webhook-event.ts';
+import { type WebhookEventName, webhookEventNameSchema } from '../../features/webhooks/records/webhook-event.ts';
 import { moment } from './answers.ts';
 
 /** The meaning of each event. */

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import { loggedCallSchema } from '../../features/plugins/operations.ts';
+import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import { eventStream } from '../events/event-stream.ts';
 import { moment } from '../openapi/answers.ts';
 import { operation, raw } from '../operation.ts';
-import { loggedCallSchema } from './plugins.ts';
 
 /** The data of an event about a transaction. */
 export const transactionEventSchema = z

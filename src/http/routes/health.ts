@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { writeJson } from '../../domain/json/json-text.ts';
-import type { Access } from '../../domain/settings/access.ts';
+import type { Access } from '../../features/api-keys/records/access.ts';
 import { type ComponentHealth, type HealthReport, withoutDetails } from '../../observability/health.ts';
 import { readinessSchema } from '../openapi/answers.ts';
 import { operation, raw } from '../operation.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
-import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
 import { type ConfigurationPlace, checkValue } from '../check.ts';
 import { displayPath, fileErrorCode, readJsonFile } from '../json-file.ts';
 import type { ConfigurationFindings } from '../problems.ts';

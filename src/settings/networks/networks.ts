@@ -1,8 +1,8 @@
 import { didYouMean } from '../../domain/json/issue-text.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import type { ConfiguredNetwork } from '../../domain/network.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType } from '../../domain/network-type.ts';
-import type { RpcUrl } from '../../domain/relayer/relayer.ts';
+import type { ConfiguredNetwork } from '../../features/networks/record.ts';
+import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
 import { checkValue } from '../check.ts';
 import type { ChainSchemas, KnownChains } from '../configuration.ts';
 import type { ConfigurationFindings } from '../problems.ts';

@@ -1,14 +1,18 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import type { ConfiguredNetwork } from '../../domain/network.ts';
-import { type PluginEntry, undeclaredPluginEntry } from '../../domain/plugin.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
-import type { Notification } from '../../domain/settings/notification.ts';
-import { PLUGIN_SETTINGS, type PluginSettings, type StoredPlugin } from '../../domain/settings/plugin-settings.ts';
+import { comparableDeclaration, isDeclaredAsBefore } from '../../features/declared-value.ts';
+import { rpcUrlsDigest } from '../../features/networks/networks.ts';
+import type { ConfiguredNetwork } from '../../features/networks/record.ts';
+import { pluginFieldDigest } from '../../features/plugins/plugins.ts';
+import { type PluginEntry, undeclaredPluginEntry } from '../../features/plugins/records/plugin.ts';
+import {
+  PLUGIN_SETTINGS,
+  type PluginSettings,
+  type StoredPlugin,
+} from '../../features/plugins/records/plugin-settings.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
+import { unreachedReason } from '../../features/relayers/relayer-create.ts';
+import type { Notification } from '../../features/webhooks/records/notification.ts';
 import type { Log } from '../../observability/log.ts';
-import { comparableDeclaration, isDeclaredAsBefore } from '../../services/settings/declared-value.ts';
-import { rpcUrlsDigest } from '../../services/settings/networks.ts';
-import { pluginFieldDigest } from '../../services/settings/plugins.ts';
-import { unreachedReason } from '../../services/settings/relayer-create.ts';
 import type { SignerDeclaration } from '../../signers/registry.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 

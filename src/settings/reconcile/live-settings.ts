@@ -1,10 +1,10 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Relayer, RpcUrl } from '../../domain/relayer/relayer.ts';
 import type { RpcHttp } from '../../egress/rpc/rpc-http.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { PluginHost } from '../../features/plugins/host/plugin-host.ts';
+import type { Relayer, RpcUrl } from '../../features/relayers/records/relayer.ts';
 import type { Log } from '../../observability/log.ts';
-import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
 import { compareConfigurations } from '../changes.ts';

@@ -1,11 +1,11 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
+import { ApiKeyDirectory } from '../../features/api-keys/api-key-directory.ts';
+import { NetworkDirectory } from '../../features/networks/network-directory.ts';
+import { PluginDirectory } from '../../features/plugins/plugin-directory.ts';
+import { SettingsFeed } from '../../features/settings-feed.ts';
+import { SignerDirectory } from '../../features/signers/signer-directory.ts';
 import type { Log } from '../../observability/log.ts';
-import { ApiKeyDirectory } from '../../services/settings/api-key-directory.ts';
-import { NetworkDirectory } from '../../services/settings/network-directory.ts';
-import { PluginDirectory } from '../../services/settings/plugin-directory.ts';
-import { SettingsFeed } from '../../services/settings/settings-feed.ts';
-import { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import { openKeyRing, type SignerKinds } from '../../signers/registry.ts';
 import type { SignerTools } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,11 +1,11 @@
 import type { Chain } from '../../chains/chain.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { Relayer } from '../../domain/relayer/relayer.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { EndablePause } from '../../engine/repeating-task.ts';
+import type { Relayer } from '../../features/relayers/records/relayer.ts';
+import type { SignerDirectory } from '../../features/signers/signer-directory.ts';
 import type { Log } from '../../observability/log.ts';
-import type { SignerDirectory } from '../../services/settings/signer-directory.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
 import type { RelayerEntry } from '../configuration.ts';
 import { applyChangedRelayers, type DeclaredRelayer } from './declarations.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { FINAL_STATUSES } from '../../domain/transaction/transaction-state.ts';
+import { FINAL_STATUSES } from '../../features/transactions/records/transaction-state.ts';
 import type { Connection } from '../connection.ts';
 import type { StoreWriter } from '../store.ts';
 

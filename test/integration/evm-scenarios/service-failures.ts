@@ -198,7 +198,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
       ],
       'unit/src/egress/address-guard':
         'metadata services, link-local and unspecified addresses are refused under every policy',
-      'unit/src/services/settings/relayer-update': 'a refused body changes nothing and names the place',
+      'unit/src/features/relayers/relayer-update': 'a refused body changes nothing and names the place',
     },
   },
   71: {

@@ -232,7 +232,8 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     why: 'There is no queue: what is stored is due, and a wake-up only saves time.',
     shown: {
       'unit/src/engine/scheduler': 'what is in the store is found without any hint',
-      'unit/src/services/transactions': 'under one name a transaction is accepted once, and answered with as it is now',
+      'unit/src/features/transactions/transactions':
+        'under one name a transaction is accepted once, and answered with as it is now',
     },
   },
   33: {

@@ -293,7 +293,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   36: {
     what: 'a relayer that is made half-way stays behind',
     shown: {
-      'unit/src/services/settings/relayer-create': 'what it refers to has to be there',
+      'unit/src/features/relayers/relayer-create': 'what it refers to has to be there',
       [LIFE]: 'a relayer that is made while no node answers is there whole, and disabled with the reason',
     },
   },
@@ -322,7 +322,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   50: {
     what: 'a relayer is deleted while its transactions are under way',
-    shown: { 'unit/src/services/settings/relayer-delete': 'a relayer goes when nothing of it is under way' },
+    shown: { 'unit/src/features/relayers/relayer-delete': 'a relayer goes when nothing of it is under way' },
   },
   52: {
     what: 'the signer is down',

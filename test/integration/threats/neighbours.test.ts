@@ -1,7 +1,7 @@
 /**
  * Threat: one plugin or call reaches what belongs to another: values, locks, relayers, globals, log lines or
  * credentials. Isolates are reused, so each of these would be a leak between callers. If one of these fails, look at
- * `src/plugin-host/gateway.ts`, which adds the plugin's identity, and at `sandbox/process/isolate-pool.ts`.
+ * `src/features/plugins/host/gateway.ts`, which adds the plugin's identity, and at `sandbox/process/isolate-pool.ts`.
  */
 import t from 'tap';
 import { openStage } from '../../support/attacks/stage.ts';

@@ -135,7 +135,8 @@ export const ROWS: Readonly<Record<number, Row>> = {
   38: {
     shown: {
       [threats('escape')]: 'threat 38: errors say nothing of the host',
-      'unit/src/plugin-host/gateway': 'an unexpected fault is logged with its ids, and the plugin learns nothing of it',
+      'unit/src/features/plugins/host/gateway':
+        'an unexpected fault is logged with its ids, and the plugin learns nothing of it',
     },
   },
   39: { shown: { [threats('escape')]: 'threat 39: call sites show nothing of the host' } },
@@ -197,7 +198,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
       [NEIGHBOURS]:
         'threat 59: what was captured in one call acts in no later one, and other plugins’ things stay theirs',
       [threats('capabilities')]: 'threat 59: names that are not the plugin’s own',
-      'unit/src/plugin-host/gateway': 'after its end, or from another child, a call can do nothing',
+      'unit/src/features/plugins/host/gateway': 'after its end, or from another child, a call can do nothing',
     },
   },
   60: {

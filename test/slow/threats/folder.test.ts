@@ -1,7 +1,7 @@
 /**
  * Threat: a plugin's files and its configuration entry. A file leads out of the plugins folder, before or during the
  * read. An entry contradicts itself, and allows more than it seems to. If one of these fails, look at
- * `src/plugin-host/catalog/plugin-file.ts` and `import-wall.ts`, and at `src/domain/plugin.ts`.
+ * `src/features/plugins/host/catalog/plugin-file.ts` and `import-wall.ts`, and at `src/features/plugins/records/plugin.ts`.
  */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

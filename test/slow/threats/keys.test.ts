@@ -1,7 +1,7 @@
 /**
  * Threat: a plugin gets keys or credentials, or moves money past the checks. The server signs for a plugin here, so
  * every secret is in use. If one of these fails, look at `sandbox/driver/launch.ts`, which starts the children,
- * and at `src/plugin-host/gateway.ts`.
+ * and at `src/features/plugins/host/gateway.ts`.
  */
 import { readFile } from 'node:fs/promises';
 import t from 'tap';

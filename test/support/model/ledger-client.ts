@@ -14,11 +14,11 @@ import type {
   TransactionPreparation,
 } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
-import { type Anchor, sequenceOf } from '../../../src/domain/transaction/anchor.ts';
-import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
-import { accountOfLane } from '../../../src/domain/transaction/lane.ts';
-import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
 import type { RpcOutcome } from '../../../src/egress/rpc/rpc-client.ts';
+import { type Anchor, sequenceOf } from '../../../src/features/transactions/records/anchor.ts';
+import type { Attempt } from '../../../src/features/transactions/records/attempt.ts';
+import { accountOfLane } from '../../../src/features/transactions/records/lane.ts';
+import type { Transaction } from '../../../src/features/transactions/records/transaction.ts';
 import type { Signer } from '../../../src/signers/signer.ts';
 import { hashOf } from '../fake-chain.ts';
 import { FakeFamily } from '../fake-chain-client.ts';

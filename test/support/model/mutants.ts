@@ -1,6 +1,6 @@
 import type { BroadcastOutcome, ChainClient, ObservedTransaction } from '../../../src/chains/chain-client.ts';
 import { messageOf } from '../../../src/domain/errors.ts';
-import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
+import type { Attempt } from '../../../src/features/transactions/records/attempt.ts';
 import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import type { Mutant } from './world.ts';
 

@@ -1,10 +1,10 @@
 import type { KeyedEffect } from '../../../src/domain/idempotency.ts';
 import type { Json, JsonObject } from '../../../src/domain/json/json.ts';
-import type { Anchor } from '../../../src/domain/transaction/anchor.ts';
-import type { IntentAction } from '../../../src/domain/transaction/intent.ts';
-import { accountOfLane } from '../../../src/domain/transaction/lane.ts';
-import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
-import { isFinal } from '../../../src/domain/transaction/transaction-state.ts';
+import type { Anchor } from '../../../src/features/transactions/records/anchor.ts';
+import type { IntentAction } from '../../../src/features/transactions/records/intent.ts';
+import { accountOfLane } from '../../../src/features/transactions/records/lane.ts';
+import type { Transaction } from '../../../src/features/transactions/records/transaction.ts';
+import { isFinal } from '../../../src/features/transactions/records/transaction-state.ts';
 import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { ADDRESS, type EngineWorld, relayerNamed } from '../engine-world.ts';
 import { keyedEffect } from '../keyed-effect.ts';

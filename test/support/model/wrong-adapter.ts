@@ -1,7 +1,7 @@
 import type { ChainClient, ReplacementPreparation } from '../../../src/chains/chain-client.ts';
 import type { JsonObject } from '../../../src/domain/json/json.ts';
-import { anchorsConflict } from '../../../src/domain/transaction/anchor.ts';
-import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
+import { anchorsConflict } from '../../../src/features/transactions/records/anchor.ts';
+import type { Attempt } from '../../../src/features/transactions/records/attempt.ts';
 import { NoConflict } from '../../../src/store/tables/stored-record.ts';
 import { changed, writingOtherwise } from './mutants.ts';
 import type { Mutant } from './world.ts';

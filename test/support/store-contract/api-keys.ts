@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { ApiKey } from '../../../src/domain/settings/api-key.ts';
+import type { ApiKey } from '../../../src/features/api-keys/records/api-key.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 function keyOf(given: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type Attempt, attemptPurposeSchema } from '../../../src/domain/transaction/attempt.ts';
+import { type Attempt, attemptPurposeSchema } from '../../../src/features/transactions/records/attempt.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { AuditedChange } from '../../../src/domain/settings/audit.ts';
+import type { AuditedChange } from '../../../src/features/audit/record.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 function changeOf(given: Partial<AuditedChange> = {}) {

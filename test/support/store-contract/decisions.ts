@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type DecisionKind, decisionKindSchema } from '../../../src/domain/transaction/timeline-decision.ts';
+import { type DecisionKind, decisionKindSchema } from '../../../src/features/transactions/records/timeline-decision.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** Tests of decisions about transactions for every store. */

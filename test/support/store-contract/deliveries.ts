@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { WebhookEnd } from '../../../src/domain/webhook-event.ts';
+import type { WebhookEnd } from '../../../src/features/webhooks/records/webhook-event.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { eventOf } from '../store.ts';
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Intent, IntentAction } from '../../../src/domain/transaction/intent.ts';
+import type { Intent, IntentAction } from '../../../src/features/transactions/records/intent.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { transactionOf } from '../store.ts';
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { KvLock } from '../../../src/domain/kv.ts';
+import type { KvLock } from '../../../src/features/plugins/records/kv.ts';
 import type { Store, StoreWriter } from '../../../src/store/store.ts';
 
 const A_MINUTE = 60_000;

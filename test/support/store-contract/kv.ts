@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { KvQuota } from '../../../src/domain/kv.ts';
+import type { KvQuota } from '../../../src/features/plugins/records/kv.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const A_MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { TransactionStatus } from '../../../src/domain/transaction/transaction-state.ts';
+import type { TransactionStatus } from '../../../src/features/transactions/records/transaction-state.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { transactionOf } from '../store.ts';
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { StoredNetwork } from '../../../src/domain/network.ts';
+import type { StoredNetwork } from '../../../src/features/networks/record.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 function networkOf(given: Partial<StoredNetwork> = {}): StoredNetwork {

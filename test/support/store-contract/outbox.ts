@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { WebhookEvent } from '../../../src/domain/webhook-event.ts';
+import type { WebhookEvent } from '../../../src/features/webhooks/records/webhook-event.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { eventOf } from '../store.ts';
 

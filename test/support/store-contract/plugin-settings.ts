@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { StoredPlugin } from '../../../src/domain/settings/plugin-settings.ts';
+import type { StoredPlugin } from '../../../src/features/plugins/records/plugin-settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const PLUGIN: StoredPlugin = {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
-import { isFinal, type TransactionStatus } from '../../../src/domain/transaction/transaction-state.ts';
+import type { Transaction } from '../../../src/features/transactions/records/transaction.ts';
+import { isFinal, type TransactionStatus } from '../../../src/features/transactions/records/transaction-state.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 

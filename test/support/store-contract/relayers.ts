@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Relayer, RelayerFilter } from '../../../src/domain/relayer/relayer.ts';
+import type { Relayer, RelayerFilter } from '../../../src/features/relayers/records/relayer.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf } from '../store.ts';
 

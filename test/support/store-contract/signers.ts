@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { Test } from 'tap';
-import type { StoredSigner } from '../../../src/domain/settings/signer.ts';
+import type { StoredSigner } from '../../../src/features/signers/record.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 function signerOf(given: Partial<StoredSigner> = {}): StoredSigner {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { HOUR_MS, type Reservation } from '../../../src/domain/transaction/spending.ts';
+import { HOUR_MS, type Reservation } from '../../../src/features/plugins/records/spending.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const BIG = 10n ** 60n;

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { TransactionChange } from '../../../src/domain/transaction/transaction.ts';
-import { type EventPlace, FIRST_PLACE } from '../../../src/domain/transaction/transaction-event.ts';
+import type { TransactionChange } from '../../../src/features/transactions/records/transaction.ts';
+import { type EventPlace, FIRST_PLACE } from '../../../src/features/transactions/records/transaction-event.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { transactionOf } from '../store.ts';
 

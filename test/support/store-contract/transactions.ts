@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { anchorKindSchema } from '../../../src/domain/transaction/anchor.ts';
-import type { Transaction, TransactionChange } from '../../../src/domain/transaction/transaction.ts';
-import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction/transaction-state.ts';
+import { anchorKindSchema } from '../../../src/features/transactions/records/anchor.ts';
+import type { Transaction, TransactionChange } from '../../../src/features/transactions/records/transaction.ts';
+import { canBecome, transactionStatusSchema } from '../../../src/features/transactions/records/transaction-state.ts';
 import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import type { Network } from '../../../domain/network.ts';
+import type { Network } from '../../../features/networks/record.ts';
 import { explorerUrlsSchema } from '../../chain.ts';
 
 const gasPriceCacheSchema = z

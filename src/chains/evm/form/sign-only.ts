@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../../domain/amount.ts';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
-import { networkNotReached } from '../../../domain/relayer/relayer.ts';
+import { networkNotReached } from '../../../features/relayers/records/relayer.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
 import { parseRequestForm } from '../../request-form.ts';

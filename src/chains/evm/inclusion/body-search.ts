@@ -1,6 +1,6 @@
 import { smallestAmount } from '../../../domain/amount.ts';
-import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import { blockTime, getFullBlock } from '../rpc-calls.ts';
 import { type LostNonce, type NonceUse, nonceUseInBlock } from './nonce-use.ts';
 import { undefinedIfRefused } from './receipts.ts';

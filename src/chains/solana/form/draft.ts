@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.js';
-import type { Timestamp } from '../../../domain/transaction/transaction.ts';
 import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
+import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParkedPreparation, RefusedPreparation, TransactionPreparation } from '../../chain-client.ts';
 import { MAX_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
 import {

@@ -1,6 +1,6 @@
 import { amountOf } from '../../../domain/amount.ts';
-import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadFromEndpoint, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../../features/transactions/records/attempt.ts';
 import { answersInTime, type EndpointOpinion, proofByOpinions } from '../../quorum.ts';
 import { SEARCH_BACK_SLOTS } from '../form/draft.ts';
 import { decodeMessage } from '../message/compiled-message.ts';

@@ -1,9 +1,9 @@
 import { isObject } from '../../../domain/json/json.ts';
 import { printable } from '../../../domain/printable.ts';
-import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import { type MarketClient, MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Attempt } from '../../../features/transactions/records/attempt.ts';
 import type { BroadcastOutcome } from '../../chain-client.ts';
 import { broadcast } from '../broadcast.ts';
 import { readChainFields } from '../schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import type { Network } from '../../../domain/network.ts';
+import type { Network } from '../../../features/networks/record.ts';
 import { explorerUrlsSchema } from '../../chain.ts';
 import { isContractAddress } from '../address.ts';
 

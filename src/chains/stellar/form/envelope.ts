@@ -1,5 +1,5 @@
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
-import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';

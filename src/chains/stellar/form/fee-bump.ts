@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
-import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { DEFAULT_MAX_FEE_BID, minFeeBumpFee } from '../fees.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { xdr } from '@stellar/stellar-sdk/base';
-import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
 import { isAccountAddress, isContractAddress } from '../address.ts';
 import { addressCredentials, authorizingAddress, parseAuthorizationEntry } from '../message/authorization.ts';

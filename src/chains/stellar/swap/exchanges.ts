@@ -1,6 +1,6 @@
 import { Asset } from '@stellar/stellar-sdk/base';
-import type { Network } from '../../../domain/network.ts';
 import type { MarketClient } from '../../../egress/market-client.ts';
+import type { Network } from '../../../features/networks/record.ts';
 import type { ContractDeployments } from '../../chain.ts';
 import { isContractAddress } from '../address.ts';
 import { isTestnet } from '../configuration/network.ts';

@@ -1,12 +1,12 @@
 import { xdr } from '@stellar/stellar-sdk/base';
 import { amountOf, jsonAmount } from '../../../domain/amount.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
-import { chainOfLane } from '../../../domain/transaction/lane.ts';
-import type { Transaction } from '../../../domain/transaction/transaction.ts';
-import { isFinal } from '../../../domain/transaction/transaction-state.ts';
-import type { WebhookEventName } from '../../../domain/webhook-event.ts';
 import { MarketFailure } from '../../../egress/market-client.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { chainOfLane } from '../../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../../features/transactions/records/transaction.ts';
+import { isFinal } from '../../../features/transactions/records/transaction-state.ts';
+import type { WebhookEventName } from '../../../features/webhooks/records/webhook-event.ts';
 import type { LaneCommitments, ReadyPreparation, RelayerAccount, TransactionPreparation } from '../../chain-client.ts';
 import { readPolicy } from '../configuration/policy.ts';
 import { parseAuthorizationEntry } from '../message/authorization.ts';

@@ -1,11 +1,11 @@
 import type { Chain } from '../../../chains/chain.ts';
 import type { ParsedRequest, ReadyPreparation, TransactionPreparation } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
-import { BEYOND_ANY_PAUSE_MS } from '../../../domain/transaction/lane.ts';
-import type { Transaction } from '../../../domain/transaction/transaction.ts';
-import { newTransaction } from '../../../domain/transaction/transaction.ts';
-import { isFinal } from '../../../domain/transaction/transaction-state.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../../../features/transactions/records/lane.ts';
+import type { Transaction } from '../../../features/transactions/records/transaction.ts';
+import { newTransaction } from '../../../features/transactions/records/transaction.ts';
+import { isFinal } from '../../../features/transactions/records/transaction-state.ts';
 import type { SpendingRaise } from '../../../store/store.ts';
 import { backOff } from '../../timing.ts';
 import type { ParkCause } from '../broadcast-history.ts';

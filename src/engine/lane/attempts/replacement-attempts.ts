@@ -8,9 +8,9 @@ import type {
 } from '../../../chains/chain-client.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import type { Anchor } from '../../../domain/transaction/anchor.ts';
-import type { DecisionKind } from '../../../domain/transaction/timeline-decision.ts';
-import type { TransactionChange } from '../../../domain/transaction/transaction.ts';
+import type { Anchor } from '../../../features/transactions/records/anchor.ts';
+import type { DecisionKind } from '../../../features/transactions/records/timeline-decision.ts';
+import type { TransactionChange } from '../../../features/transactions/records/transaction.ts';
 import type { ParkCause } from '../broadcast-history.ts';
 import { askAny, type LaneStep, latestAttemptOf, toObservedTransaction } from '../lane-step.ts';
 import type { OpenTransaction, SignedAttempt } from '../ledger.ts';

@@ -3,7 +3,7 @@ import type { Chain } from '../../../chains/chain.ts';
 import type { SignedBytes } from '../../../chains/chain-client.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../domain/transaction/attempt.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../features/transactions/records/attempt.ts';
 import { LeaseLost } from '../../../store/lease.ts';
 import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
 import type { LaneStep } from '../lane-step.ts';

@@ -4,9 +4,9 @@ import { countEndpointNews, meteredStore, rpcCallCounter, sampleAtScrape } from 
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { EndpointStatus } from '../../../../src/domain/endpoint-news.ts';
 import type { ParkedTransaction } from '../../../../src/engine/lane/broadcast-history.ts';
+import type { PluginHost, PluginHostStatus, PluginStatus } from '../../../../src/features/plugins/host/plugin-host.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
-import type { PluginHost, PluginHostStatus, PluginStatus } from '../../../../src/plugin-host/plugin-host.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import { FakePluginHost } from '../../../support/fake-plugin-host.ts';
 import { HeldWal } from '../../../support/held-wal.ts';

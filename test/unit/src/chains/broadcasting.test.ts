@@ -5,13 +5,13 @@ import t from 'tap';
 import { type OfferMethod, offerBytes } from '../../../../src/chains/broadcasting.ts';
 import type { BroadcastOutcome } from '../../../../src/chains/chain-client.ts';
 import type { Json } from '../../../../src/domain/json/json.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../src/domain/transaction/attempt.ts';
 import {
   type RpcClient,
   RpcError,
   type RpcOfferOptions,
   type RpcOfferOutcome,
 } from '../../../../src/egress/rpc/rpc-client.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../src/features/transactions/records/attempt.ts';
 
 const hashOf = (index: number) => `hash ${index}`;
 const rawOf = (index: number) => `raw ${index}`;

@@ -2,10 +2,10 @@ import t, { type Test } from 'tap';
 import { createConnections } from '../../../../src/chains/connections.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { fixedNetworks, type Network } from '../../../../src/domain/network.ts';
-import type { RpcUrl } from '../../../../src/domain/relayer/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';
+import { fixedNetworks, type Network } from '../../../../src/features/networks/record.ts';
+import type { RpcUrl } from '../../../../src/features/relayers/records/relayer.ts';
 import { NO_MARKET } from '../../../support/no-market.ts';
 import { answersByMethod, startRpcDouble } from '../../../support/rpc-double.ts';
 

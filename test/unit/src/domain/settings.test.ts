@@ -1,20 +1,25 @@
 import t from 'tap';
-import { undeclaredPluginEntry } from '../../../../src/domain/plugin.ts';
-import { Access, FULL_ACCESS, isPermission, permissionForms } from '../../../../src/domain/settings/access.ts';
-import { allowsOrigin, apiKeyCreateSchema } from '../../../../src/domain/settings/api-key.ts';
 import {
-  hasDeclaredAddress,
-  notificationCreateSchema,
-  notificationUpdateSchema,
-} from '../../../../src/domain/settings/notification.ts';
+  Access,
+  FULL_ACCESS,
+  isPermission,
+  permissionForms,
+} from '../../../../src/features/api-keys/records/access.ts';
+import { allowsOrigin, apiKeyCreateSchema } from '../../../../src/features/api-keys/records/api-key.ts';
+import { undeclaredPluginEntry } from '../../../../src/features/plugins/records/plugin.ts';
 import {
   PLUGIN_SETTINGS,
   pluginSettingsSchema,
   pluginUpdateSchema,
   settingsView,
   withSettings,
-} from '../../../../src/domain/settings/plugin-settings.ts';
-import { visibleRelayerUsers } from '../../../../src/domain/settings/relayer-users.ts';
+} from '../../../../src/features/plugins/records/plugin-settings.ts';
+import { visibleRelayerUsers } from '../../../../src/features/relayers/records/relayer-users.ts';
+import {
+  hasDeclaredAddress,
+  notificationCreateSchema,
+  notificationUpdateSchema,
+} from '../../../../src/features/webhooks/records/notification.ts';
 import { OPERATOR } from '../../../support/caller.ts';
 
 t.test('api key', async (t) => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
-import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
+import { Access, FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
 import { type ClientKey, createAuthenticator } from '../../../../src/http/access/authenticate.ts';
 import { seenPlugin } from '../../../../src/http/access/seen-plugin.ts';
 import { SignInCode } from '../../../../src/http/access/sign-in-code.ts';

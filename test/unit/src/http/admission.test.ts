@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
+import { FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
 import type { ClientKey } from '../../../../src/http/access/authenticate.ts';
 import { admitRequests, Drain } from '../../../../src/http/admission.ts';
 import { NO_METRICS } from '../../../../src/observability/metrics.ts';

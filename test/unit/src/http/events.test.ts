@@ -2,14 +2,17 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { EventParser } from '../../../../src/client/client.ts';
 import { orderedId } from '../../../../src/domain/id.ts';
-import { Access, FULL_ACCESS } from '../../../../src/domain/settings/access.ts';
-import type { EventPlace, TransactionEvent } from '../../../../src/domain/transaction/transaction-event.ts';
+import { Access, FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
+import { CallFeed } from '../../../../src/features/plugins/host/call-feed.ts';
+import type { EventPlace, TransactionEvent } from '../../../../src/features/transactions/records/transaction-event.ts';
+import {
+  createTransactionEvents,
+  type TransactionEvents,
+} from '../../../../src/features/transactions/transaction-events.ts';
 import type { ClientKey } from '../../../../src/http/access/authenticate.ts';
 import { createCursorIds } from '../../../../src/http/cursors.ts';
 import { EventSource, OpenStreams, WakeUp } from '../../../../src/http/events/event-source.ts';
 import { callsText, eventStream, eventText, type StreamParts } from '../../../../src/http/events/event-stream.ts';
-import { CallFeed } from '../../../../src/plugin-host/call-feed.ts';
-import { createTransactionEvents, type TransactionEvents } from '../../../../src/services/transaction-events.ts';
 import { readEvents } from '../../../support/event-reader.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 import { storeFor, transactionOf } from '../../../support/store.ts';

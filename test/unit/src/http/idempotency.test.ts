@@ -8,8 +8,8 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { honourIdempotencyKeys } from '../../../../src/http/idempotency.ts';
+import { IdempotencyKeys, type KeyedStart } from '../../../../src/http/idempotency-keys.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { IdempotencyKeys, type KeyedStart } from '../../../../src/services/idempotency-keys.ts';
 import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
 
 const SEND = '/api/v1/relayers/r1/transactions';

@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import t from 'tap';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
 import { JsonTextError, writeJson } from '../../../../src/domain/json/json-text.ts';
-import { relayerDisabled } from '../../../../src/domain/relayer/relayer.ts';
+import { relayerDisabled } from '../../../../src/features/relayers/records/relayer.ts';
 import { listenOn } from '../../../../src/http/connections.ts';
 import { answerText, failure } from '../../../../src/http/envelope.ts';
 import { toAppError } from '../../../../src/http/errors.ts';

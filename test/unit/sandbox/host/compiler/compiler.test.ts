@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { createCompiler } from '../../../../../sandbox/host/compiler/compiler.ts';
 import { LAZY_MODULE_MARKER } from '../../../../../sandbox/protocol.ts';
-import { findPluginFile } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
+import { findPluginFile } from '../../../../../src/features/plugins/host/catalog/plugin-file.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 const folder = new PluginFolder();

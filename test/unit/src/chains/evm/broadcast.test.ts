@@ -1,7 +1,7 @@
 import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/features/transactions/records/attempt.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';

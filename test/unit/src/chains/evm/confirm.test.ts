@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import type { ObservedTransaction } from '../../../../../src/chains/chain-client.ts';
 import { createObservationMemory, observeTransactions } from '../../../../../src/chains/evm/confirm.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import {
   openEvm,

@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/chains/evm/prepare.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Network } from '../../../../../src/domain/network.ts';
+import type { Network } from '../../../../../src/features/networks/record.ts';
 import { openRpc, storedTransaction } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 

@@ -21,8 +21,8 @@ import { readChainFields, readStoredRequest } from '../../../../../src/chains/ev
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc, signerOf, storedTransaction } from '../../../../support/evm.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';

@@ -2,7 +2,7 @@ import { id } from 'ethers';
 import t from 'tap';
 import { chainSpending } from '../../../../../src/chains/evm/spending.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 
 const { spendOf, spentBy } = chainSpending;
 

@@ -10,8 +10,8 @@ import { assertStatusesReach, findDeadAttempts } from '../../../../../src/chains
 import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
 import { chainTip } from '../../../../../src/chains/solana/rpc-calls.ts';
 import { readChainFields, type SolanaReceipt } from '../../../../../src/chains/solana/schema.ts';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 import {

@@ -7,7 +7,7 @@ import type { ObservedTransaction } from '../../../../../src/chains/chain-client
 import { isEvidenced, observeTransactions, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
 import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
 import type { LedgerInclusion } from '../../../../../src/chains/stellar/rpc-calls.ts';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
+import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';

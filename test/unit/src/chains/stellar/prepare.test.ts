@@ -9,7 +9,7 @@ import {
   prepareTransaction,
 } from '../../../../../src/chains/stellar/prepare.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';

@@ -8,8 +8,8 @@ import {
   replacementDelayMs,
 } from '../../../../../src/chains/stellar/replace.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';
 import { toEntryData } from '../../../../doubles/stellar/ledger/entry-xdr.ts';

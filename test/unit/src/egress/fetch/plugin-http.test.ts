@@ -4,12 +4,12 @@
  */
 import type { LookupAddress } from 'node:dns';
 import t, { type Test } from 'tap';
-import { hostPermissionSchema } from '../../../../../src/domain/host-permission.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { fetchRequestHeaders } from '../../../../../src/egress/fetch/headers.ts';
 import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
 import { createPluginHttp, redirectRequest } from '../../../../../src/egress/fetch/plugin-http.ts';
-import { hostGrantsOf } from '../../../../../src/plugin-host/capabilities/grants.ts';
+import { hostGrantsOf } from '../../../../../src/features/plugins/host/capabilities/grants.ts';
+import { hostPermissionSchema } from '../../../../../src/features/plugins/records/host-permission.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../../../../support/hostile-http.ts';
 
 type Options = Partial<FetchRequest> & { hosts?: unknown[]; signal?: AbortSignal; hold?: (bytes: number) => boolean };

@@ -1,6 +1,5 @@
 import t from 'tap';
 import type { TransactionObservation } from '../../../../../src/chains/chain-client.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
 import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
@@ -9,6 +8,7 @@ import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import { applyToOpen, type LaneStep, unminedTransactions } from '../../../../../src/engine/lane/lane-step.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** One transaction that a node has accepted, and the step that offered it. */

@@ -1,8 +1,5 @@
 import t, { type Test } from 'tap';
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
-import { sequenceOf } from '../../../../../src/domain/transaction/anchor.ts';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { markMissing, offerDueTransactions, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
 import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
@@ -10,6 +7,9 @@ import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
+import { sequenceOf } from '../../../../../src/features/transactions/records/anchor.ts';
+import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** A step with this many transactions, signed but not offered. */

@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { IntentAction } from '../../../../../src/domain/transaction/intent.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
+import type { IntentAction } from '../../../../../src/features/transactions/records/intent.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
@@ -10,6 +9,7 @@ import {
   hasExpired,
   unminedTransactions,
 } from '../../../../../src/engine/lane/lane-step.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, LANE, pendingTransaction, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { Lane, type LaneDeps, leaveRestartedChain } from '../../../../../src/engine/lane/lane.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { LeaseRegistry } from '../../../../../src/engine/lease-registry.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { ADDRESS, EngineWorld, fastTiming, LANE, present } from '../../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
-import { isFinal } from '../../../../../src/domain/transaction/transaction-state.ts';
 import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
 import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
+import { type Attempt, UNACCEPTED_ATTEMPT } from '../../../../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
+import { isFinal } from '../../../../../src/features/transactions/records/transaction-state.ts';
 import type { Store, StoreWriter } from '../../../../../src/store/store.ts';
 import { EngineWorld, LANE, pendingTransaction, relayerNamed } from '../../../../support/engine-world.ts';
 

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import type { RelayerEndpoints } from '../../../../../src/chains/connections.ts';
-import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { BalanceWatch, LOW_BALANCE_FACTOR } from '../../../../../src/engine/relayers/balance-watch.ts';
 import {
   EndpointContactWatch,
@@ -9,6 +8,7 @@ import {
   type RelayerHealthDeps,
 } from '../../../../../src/engine/relayers/relayer-health.ts';
 import { Outbox } from '../../../../../src/engine/webhooks/outbox.ts';
+import type { Relayer } from '../../../../../src/features/relayers/records/relayer.ts';
 import type { Hint } from '../../../../../src/store/instances.ts';
 import { LeaseLost, type Leases } from '../../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, LANE, relayerNamed } from '../../../../support/engine-world.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/connections.ts';
-import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
 import { RelayerRounds, type RelayerRoundsDeps } from '../../../../../src/engine/relayers/relayer-rounds.ts';
+import type { Relayer } from '../../../../../src/features/relayers/records/relayer.ts';
 import type { Leases } from '../../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, relayerNamed } from '../../../../support/engine-world.ts';
 

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
-import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
 import { fillGaps, handleStranded } from '../../../../../src/engine/sequencing/gaps.ts';
+import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { ADDRESS, EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** A world with a gap: the chain dropped a foreign transaction with sequence 0, and ours waits under sequence 1. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
+import type { Relayer } from '../../../../../src/features/relayers/records/relayer.ts';
 import { EngineWorld, pendingTransaction, present, relayerNamed } from '../../../../support/engine-world.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import t from 'tap';
-import { Access } from '../../../../../src/domain/settings/access.ts';
+import { Access } from '../../../../../src/features/api-keys/records/access.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
 const anonymous = { headers: { authorization: '' } };

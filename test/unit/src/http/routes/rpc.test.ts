@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { Access } from '../../../../../src/domain/settings/access.ts';
+import { Access } from '../../../../../src/features/api-keys/records/access.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
 t.test('the answer is the bare JSON-RPC object', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FULL_ACCESS } from '../../../../../src/domain/settings/access.ts';
+import { FULL_ACCESS } from '../../../../../src/features/api-keys/records/access.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';
 
 const JSON_BODY = { 'content-type': 'application/json' };

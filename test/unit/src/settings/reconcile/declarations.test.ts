@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import type { ConfiguredNetwork, StoredNetwork } from '../../../../../src/domain/network.ts';
-import { undeclaredPluginEntry } from '../../../../../src/domain/plugin.ts';
-import { notReachedYet } from '../../../../../src/domain/relayer/disabled-reason.ts';
-import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
+import { rpcUrlsDigest } from '../../../../../src/features/networks/networks.ts';
+import type { ConfiguredNetwork, StoredNetwork } from '../../../../../src/features/networks/record.ts';
+import { pluginFieldDigest } from '../../../../../src/features/plugins/plugins.ts';
+import { undeclaredPluginEntry } from '../../../../../src/features/plugins/records/plugin.ts';
+import type { StoredPlugin } from '../../../../../src/features/plugins/records/plugin-settings.ts';
+import { notReachedYet } from '../../../../../src/features/relayers/records/disabled-reason.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
-import { rpcUrlsDigest } from '../../../../../src/services/settings/networks.ts';
-import { pluginFieldDigest } from '../../../../../src/services/settings/plugins.ts';
 import {
   applyChangedNotifications,
   applyChangedRelayers,

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import type { Relayer } from '../../../../../src/domain/relayer/relayer.ts';
+import type { Relayer } from '../../../../../src/features/relayers/records/relayer.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { RelayerEntry } from '../../../../../src/settings/configuration.ts';
 import {

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { Teardown } from '../../../../../src/app/teardown.ts';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
+import { type PluginEntry, pluginEntrySchema } from '../../../../../src/features/plugins/records/plugin.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { Configuration, RelayerEntry } from '../../../../../src/settings/configuration.ts';
 import { ConfigurationError } from '../../../../../src/settings/problems.ts';

@@ -2,17 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { networkRecord } from '../../../../../src/domain/network.ts';
-import { relayerRecord } from '../../../../../src/domain/relayer/relayer.ts';
-import { apiKeyRecord } from '../../../../../src/domain/settings/api-key.ts';
-import { notificationRecord } from '../../../../../src/domain/settings/notification.ts';
-import { pluginSettingsRecord } from '../../../../../src/domain/settings/plugin-settings.ts';
-import { signerRecord } from '../../../../../src/domain/settings/signer.ts';
-import { attemptRecord } from '../../../../../src/domain/transaction/attempt.ts';
-import { intentRecord } from '../../../../../src/domain/transaction/intent.ts';
-import { decisionRecord } from '../../../../../src/domain/transaction/timeline-decision.ts';
-import { transactionRecord } from '../../../../../src/domain/transaction/transaction.ts';
-import { isFinal, transactionStatusSchema } from '../../../../../src/domain/transaction/transaction-state.ts';
+import { apiKeyRecord } from '../../../../../src/features/api-keys/records/api-key.ts';
+import { networkRecord } from '../../../../../src/features/networks/record.ts';
+import { pluginSettingsRecord } from '../../../../../src/features/plugins/records/plugin-settings.ts';
+import { relayerRecord } from '../../../../../src/features/relayers/records/relayer.ts';
+import { signerRecord } from '../../../../../src/features/signers/record.ts';
+import { attemptRecord } from '../../../../../src/features/transactions/records/attempt.ts';
+import { intentRecord } from '../../../../../src/features/transactions/records/intent.ts';
+import { decisionRecord } from '../../../../../src/features/transactions/records/timeline-decision.ts';
+import { transactionRecord } from '../../../../../src/features/transactions/records/transaction.ts';
+import {
+  isFinal,
+  transactionStatusSchema,
+} from '../../../../../src/features/transactions/records/transaction-state.ts';
+import { notificationRecord } from '../../../../../src/features/webhooks/records/notification.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
 
 const RECORDS = [

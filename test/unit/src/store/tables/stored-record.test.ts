@@ -1,7 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { jsonObjectColumn, timestampColumn } from '../../../../../src/domain/record.ts';
-import { RecordCache } from '../../../../../src/store/tables/record-cache.ts';
+import { RecordCache } from '../../../../../src/features/transactions/tables/record-cache.ts';
 import { DuplicateRecord, parseRow, UnreadableRecord } from '../../../../../src/store/tables/stored-record.ts';
 import { storeFor } from '../../../../support/store.ts';
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import type { TransactionStatus } from '../../../../../../src/domain/transaction/transaction-state.ts';
 import { parkTransaction, pricePending } from '../../../../../../src/engine/lane/attempts/prepare.ts';
 import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { signDueAttempts } from '../../../../../../src/engine/lane/due-attempts.ts';
+import type { TransactionStatus } from '../../../../../../src/features/transactions/records/transaction-state.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../../support/store.ts';
 

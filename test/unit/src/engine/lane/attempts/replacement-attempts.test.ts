@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
-import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
 import {
   type ReplacementOutcome,
   signReplacementAttempts,
@@ -8,6 +7,7 @@ import {
 import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../../src/engine/lane/broadcast.ts';
 import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
+import type { Transaction } from '../../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, present } from '../../../../../support/engine-world.ts';
 
 /** This many transactions, signed and offered. */

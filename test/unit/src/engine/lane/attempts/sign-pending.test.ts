@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { Anchor } from '../../../../../../src/domain/transaction/anchor.ts';
-import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
 import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { signInBatches, withFreshSalt } from '../../../../../../src/engine/lane/attempts/signing.ts';
+import type { Anchor } from '../../../../../../src/features/transactions/records/anchor.ts';
+import type { Transaction } from '../../../../../../src/features/transactions/records/transaction.ts';
 import { DuplicateRecord } from '../../../../../../src/store/tables/stored-record.ts';
 import { EngineWorld, present, relayerNamed, stepAt } from '../../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../../support/store.ts';

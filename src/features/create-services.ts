@@ -1,0 +1,119 @@
+import type { Chain } from '../chains/chain.ts';
+import type { ChainConnections } from '../chains/connections.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { AddressGuard } from '../egress/address-guard.ts';
+import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
+import type { WebhookClient } from '../egress/webhook-client.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Outbox } from '../engine/webhooks/outbox.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { SignerKinds } from '../signers/registry.ts';
+import type { Signer } from '../signers/signer.ts';
+import type { Store } from '../store/store.ts';
+import { createApiKeysService } from './api-keys/api-keys.ts';
+import { createAuditService } from './audit/audit.ts';
+import { withAuditLog } from './audit/audit-records.ts';
+import { createEffectsService } from './effects.ts';
+import type { NetworkDirectory } from './networks/network-directory.ts';
+import { createNetworksService } from './networks/networks.ts';
+import { createFetchService } from './plugins/fetch.ts';
+import { createKvService } from './plugins/kv.ts';
+import { createPluginsService } from './plugins/plugins.ts';
+import { createLocalRpc } from './relayers/local-rpc.ts';
+import type { Relayer } from './relayers/records/relayer.ts';
+import { RelayerDirectory, type RelayerLimit } from './relayers/relayer-access.ts';
+import { createRelayerCreate } from './relayers/relayer-create.ts';
+import { createRelayerDelete } from './relayers/relayer-delete.ts';
+import { createRelayerUpdate } from './relayers/relayer-update.ts';
+import { createRelayersService } from './relayers/relayers.ts';
+import { createRpcService } from './relayers/rpc.ts';
+import type { ApiServices } from './services.ts';
+import type { SettingsFeed } from './settings-feed.ts';
+import type { SignerDirectory } from './signers/signer-directory.ts';
+import { createSignersService } from './signers/signers.ts';
+import { createSigningService } from './signing/signing.ts';
+import type { Timestamp } from './transactions/records/transaction.ts';
+import { createLifecycleService } from './transactions/transaction-changes.ts';
+import { createTransactionsService } from './transactions/transactions.ts';
+import { createDeliveriesService } from './webhooks/deliveries.ts';
+import { createNotificationsService } from './webhooks/notifications.ts';
+
+export interface ServicesDeps {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  networks: NetworkDirectory;
+  signers: SignerDirectory;
+  /** The signer kinds of the configuration. */
+  signerKinds: SignerKinds;
+  /** Checks the addresses of the services in clients' signers. */
+  signerGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Whether clients' signers may use the server's own identity at a cloud. */
+  signersUseServerIdentity: boolean;
+  signerOf(relayer: Relayer): Promise<Signer>;
+  engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
+  /** Takes the events for webhooks. */
+  outbox: Pick<Outbox, 'answered' | 'committed'>;
+  relayerLimit?: RelayerLimit | undefined;
+  /** Called after each change of settings that are held in memory. */
+  feed: Pick<SettingsFeed, 'changed'>;
+  /** Checks a relayer's endpoints. */
+  rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Checks the addresses of notifications. */
+  webhooks: Pick<WebhookClient, 'check'>;
+  /** Wakes the delivery of webhooks: a delivery may be due. */
+  wakeDelivery(): void;
+  /** The HTTP client for plugins. */
+  pluginHttp: PluginHttp;
+  log: Log;
+  metrics: Metrics;
+  clock: Pick<Clock, 'elapsed'>;
+  randomBytes(size: number): Uint8Array;
+  /** When the service was started. */
+  startedAt: Timestamp;
+  /** A new id (`domain/id.ts`). */
+  newId(): string;
+}
+
+/** Creates the services and gives them the parts that they share. */
+export function createServices(deps: ServicesDeps): ApiServices {
+  const { chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
+  const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;
+  const store = withAuditLog(deps.store, log);
+  const relayers = new RelayerDirectory({ read: store.read, chains, connections, limit: deps.relayerLimit });
+  const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
+  const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });
+  const runOwn = createLocalRpc({ store, outbox: deps.outbox, relayers, signerOf, transactions, lifecycle });
+  return {
+    transactions,
+    lifecycle,
+    relayers: createRelayersService({
+      read: store.read,
+      relayers,
+      create: createRelayerCreate({ store, chains, relayers, signers, networks, connections, engine, rpcGuard, newId }),
+      remove: createRelayerDelete({ store, relayers, engine }),
+      update: createRelayerUpdate({ store, relayers, networks, connections, engine, rpcGuard }),
+    }),
+    notifications: createNotificationsService({ store, webhooks, log, newId }),
+    deliveries: createDeliveriesService({ store, wake: deps.wakeDelivery }),
+    signing: createSigningService({ store, relayers, signerOf }),
+    rpc: createRpcService({ relayers, store, runOwn }),
+    kv: createKvService({ store, newId }),
+    fetch: createFetchService({ store, http: pluginHttp }),
+    effects: createEffectsService(store),
+    signers: createSignersService({
+      store,
+      signers,
+      kinds: signerKinds,
+      guard: signerGuard,
+      newId,
+      usesServerIdentity: deps.signersUseServerIdentity,
+    }),
+    networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
+    plugins: createPluginsService({ store, feed }),
+    apiKeys: createApiKeysService({ store, feed, randomBytes, startedAt, newId }),
+    audit: createAuditService(store.read),
+  };
+}

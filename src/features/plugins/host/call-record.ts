@@ -1,0 +1,119 @@
+import { CallTable } from '../../../../sandbox/call-table.ts';
+import type { AppError } from '../../../domain/errors.ts';
+import type { KvCaller, KvQuota } from '../records/kv.ts';
+import type { PluginGrants } from './capabilities/grants.ts';
+import { HeldLocks } from './capabilities/held-locks.ts';
+import type { EffectRun } from './effect-run.ts';
+import type { OpenCall } from './open-calls.ts';
+import { Traces } from './trace.ts';
+
+/** The facts of a plugin by which the gateway decides. */
+export interface CallingPlugin {
+  readonly id: string;
+  readonly grants: PluginGrants;
+  /** Capability calls that one plugin call may make. */
+  readonly maxCalls: number;
+  readonly kvQuota: KvQuota;
+  /** The longest that one plugin call lasts, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** One run of a plugin call in a child. Identity is looked up here, never taken from the guest. */
+export class CallRecord {
+  readonly call: number;
+  readonly child: number;
+  readonly plugin: CallingPlugin;
+  /** The HTTP request that made the call. */
+  readonly requestId: string;
+  readonly callerKeyId: string;
+  /** A hash of what the request asks for. Different requests have different hashes. */
+  readonly fingerprint: () => string;
+  /** The effects of this run when the request has an idempotency key. */
+  readonly effects: EffectRun | undefined;
+  readonly traces = new Traces();
+  readonly locks = new HeldLocks();
+  /** Capability calls without an answer, in the order in which they were made. */
+  readonly open = new Set<OpenCall>();
+  /** Capability calls made so far. */
+  requests = 0;
+  /** True from just before the first capability call that may change something. */
+  hadEffect = false;
+  /** True once a capability call was refused. */
+  wasRefused = false;
+  ended = false;
+  /** The error that ends the call, whatever its plugin does. */
+  failure: AppError | undefined;
+  /** Ends the guest's side of the call. */
+  onFailure: (() => void) | undefined;
+  private abort: AbortController | undefined;
+
+  constructor(
+    given: Pick<CallRecord, 'call' | 'child' | 'plugin' | 'requestId' | 'callerKeyId' | 'fingerprint'> & {
+      effects?: EffectRun | undefined;
+    },
+  ) {
+    this.call = given.call;
+    this.child = given.child;
+    this.plugin = given.plugin;
+    this.requestId = given.requestId;
+    this.callerKeyId = given.callerKeyId;
+    this.fingerprint = given.fingerprint;
+    this.effects = given.effects;
+  }
+
+  /** The identity under which the call changes its plugin's values now. */
+  get kvCaller(): KvCaller {
+    return { pluginId: this.plugin.id, quota: this.plugin.kvQuota, locks: this.locks.all };
+  }
+
+  /** Ends the call with an error of the service in place of the plugin's answer. The first error counts. */
+  fail(error: AppError): void {
+    this.failure ??= error;
+    this.onFailure?.();
+  }
+
+  /** Aborted when the call ends; made on first use, since most calls never need it. */
+  get signal(): AbortSignal {
+    this.abort ??= new AbortController();
+    if (this.ended) this.abort.abort();
+    return this.abort.signal;
+  }
+
+  end(): void {
+    this.ended = true;
+    this.abort?.abort();
+    this.locks.end();
+    this.effects?.end();
+  }
+}
+
+/** The calls that are running, by the number that frames and messages carry. */
+export class RunningCalls {
+  private readonly records = new CallTable<CallRecord>();
+  private last = 0;
+
+  get size(): number {
+    return this.records.size;
+  }
+
+  /** Starts a record under a number that no running call has; 0 means "no call" on the wire. */
+  begin(given: Omit<ConstructorParameters<typeof CallRecord>[0], 'call'>): CallRecord {
+    do this.last = this.last >= 0xffff_ffff ? 1 : this.last + 1;
+    while (this.records.has(this.last));
+    const record = new CallRecord({ ...given, call: this.last });
+    this.records.set(record.call, record);
+    return record;
+  }
+
+  /** The running call with this number in this child. */
+  find(child: number, call: number): CallRecord | undefined {
+    const record = this.records.get(call);
+    return record?.child === child ? record : undefined;
+  }
+
+  /** Ends a call: each further capability call of it is refused. Safe to call twice. */
+  end(record: CallRecord): void {
+    record.end();
+    this.records.delete(record.call);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Connection } from '../../../store/connection.ts';
+import type { StoreReader, StoreWriter } from '../../../store/store.ts';
+import { recordOfRow, rowOfRecord } from '../../../store/tables/stored-record.ts';
+import { pluginSettingsRecord } from '../records/plugin-settings.ts';
+
+/** Reads of the table `plugin_settings`. */
+export function pluginSettingsReads(connection: Connection): Pick<StoreReader, 'storedPlugin' | 'storedPlugins'> {
+  const all = connection.db.selectFrom('plugin_settings').selectAll();
+  return {
+    async storedPlugin(id) {
+      const row = await all.where('plugin_id', '=', id).executeTakeFirst();
+      return row && recordOfRow(pluginSettingsRecord, row, connection);
+    },
+
+    async storedPlugins() {
+      return (await all.orderBy('plugin_id').execute()).map((row) =>
+        recordOfRow(pluginSettingsRecord, row, connection),
+      );
+    },
+  };
+}
+
+/** Writes of the table `plugin_settings`. */
+export function pluginSettingsWrites(connection: Connection): Pick<StoreWriter, 'putPlugin' | 'deletePlugin'> {
+  const { db } = connection;
+  return {
+    async putPlugin(plugin) {
+      const row = rowOfRecord(pluginSettingsRecord, plugin, connection);
+      await db
+        .insertInto('plugin_settings')
+        .values(row)
+        .onConflict((on) => on.column('plugin_id').doUpdateSet(row))
+        .execute();
+    },
+
+    async deletePlugin(id) {
+      await db.deleteFrom('plugin_settings').where('plugin_id', '=', id).execute();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import type { ChainClient } from '../../chains/chain-client.ts';
+import { AppError } from '../../domain/errors.ts';
+import { wireTime } from '../../domain/wire-time.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { Caller } from '../api-keys/records/caller.ts';
+import type { RelayersService } from '../services.ts';
+import { laneKey } from '../transactions/records/lane.ts';
+import type { Relayer } from './records/relayer.ts';
+import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+
+export interface RelayersDeps {
+  read: StoreReader;
+  relayers: RelayerDirectory;
+  /** Makes a relayer and resolves with it. */
+  create(body: unknown, by: Caller): Promise<Relayer>;
+  /** Deletes a relayer that has no transaction under way. */
+  remove(relayerId: string, by: Caller): Promise<void>;
+  /** Changes a relayer and resolves with the changed relayer. */
+  update(relayerId: string, body: unknown, by: Caller): Promise<Relayer>;
+}
+
+/** Shows, creates, changes and deletes relayers. `paused` and `disabled` block none of this. */
+export function createRelayersService({ read, relayers, create, remove, update }: RelayersDeps): RelayersService {
+  const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
+  const viewOf = (relayer: Relayer) => relayers.viewOf(relayer);
+
+  /** Returns the lane's next sequence, from the chain and the store. Uses the store alone when no endpoint answers. */
+  async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, ChainValue>> {
+    const { relayer, chain, account } = access;
+    if (chain.sequence === undefined) return {};
+    const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
+    // The store is read first. A transaction that gets into a block in between is then counted by the chain.
+    const known = lane === null ? null : await read.knownSequence(lane);
+    const counted = await askChain(access, (client) => nextOf(client, relayer, identity));
+    const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
+    const { statusKey, showsLast = false } = chain.sequence;
+    return { [statusKey]: next === null ? counted : { value: showsLast ? next - 1n : next } };
+  }
+
+  async function balanceOf(access: RelayerAccess, identity: string | undefined): Promise<ChainValue> {
+    return askChain(access, (client) => client.balance(access.account.address, { identity }));
+  }
+
+  return {
+    async get(relayerId) {
+      const { relayer } = await relayers.find(relayerId);
+      return viewOf(relayer);
+    },
+
+    async list(page, filter) {
+      const { items, total } = await read.relayers(page, filter);
+      return { items: items.map(viewOf), total };
+    },
+
+    async create(body, by) {
+      return viewOf(await create(body, by));
+    },
+
+    remove,
+
+    async update(relayerId, body, by) {
+      return viewOf(await update(relayerId, body, by));
+    },
+
+    async status(relayerId) {
+      const access = await relayers.find(relayerId);
+      const { relayer } = access;
+      const identity = await identityOf(relayer);
+      const [balance, pending, confirmedAt, counter] = await Promise.all([
+        balanceOf(access, identity),
+        read.pendingCount(relayerId),
+        read.lastConfirmedAt(relayerId),
+        counterOf(access, identity),
+      ]);
+      return {
+        network_type: relayer.networkType,
+        balance: shown(balance),
+        pending_transactions_count: pending,
+        last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
+        system_disabled: relayer.disabledReason !== null,
+        paused: relayer.paused,
+        ...Object.fromEntries(Object.entries(counter).map(([key, value]) => [key, shown(value)])),
+        ...unavailable({ balance, ...counter }),
+      };
+    },
+
+    async balance(relayerId) {
+      const access = await relayers.find(relayerId);
+      const balance = await balanceOf(access, await identityOf(access.relayer));
+      return { balance: balance.value, unit: access.chain.unit, ...unavailable({ balance }) };
+    },
+  };
+}
+
+/** @throws AppError `NOT_AVAILABLE_YET` in a family that cannot act yet */
+function nextOf(
+  { sequences }: ChainClient,
+  { networkType, address }: Relayer,
+  identity: string | undefined,
+): Promise<bigint> {
+  if (sequences !== undefined) return sequences.next(address, identity);
+  throw new AppError('NOT_AVAILABLE_YET', { what: 'The sequence', networkType });
+}
+
+/**
+ * The longest wait for the chain. A caller that asks for a relayer's state should get the known part rather than wait.
+ */
+const ASK_MS = 5_000;
+
+/** A value from the chain; null, with the reason, when the chain gives none. */
+type ChainValue = { value: bigint; reason?: never } | { value: null; reason: string };
+
+/** @throws errors that are not the endpoints' fault, such as that the family has no such value */
+async function askChain(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<ChainValue> {
+  const answer = async () => ({ value: await ask(access.client()) });
+  try {
+    const late = { value: null, reason: `no endpoint has answered within ${ASK_MS / 1000} s` };
+    return (await withTimeout(ASK_MS, answer())) ?? late;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PROVIDER_FAILED') return { value: null, reason: error.message };
+    throw error;
+  }
+}
+
+function shown({ value }: ChainValue): string | null {
+  return value?.toString() ?? null;
+}
+
+/** Returns the reason for each value that is null, by its key; empty when all values are known. */
+function unavailable(values: Readonly<Record<string, ChainValue>>): { unavailable?: Record<string, string> } {
+  const reasons = Object.entries(values).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
+  return reasons.length === 0 ? {} : { unavailable: Object.fromEntries(reasons) };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { networkTypeSchema } from '../../../domain/network-type.ts';
+import {
+  accountSequenceColumn,
+  type ChangeOf,
+  defineRecord,
+  enumColumn,
+  type FieldsOf,
+  jsonObjectColumn,
+  nullableColumn,
+  proseColumn,
+  textColumn,
+  timestampColumn,
+} from '../../../domain/record.ts';
+import { anchorKindSchema } from './anchor.ts';
+import { noopEndSchema, transactionStatusSchema } from './transaction-state.ts';
+
+/** Milliseconds since the Unix epoch, by the store's clock. */
+export type Timestamp = number;
+
+/**
+ * What happens when all attempts of a transaction are dead. `renew`: it is signed again. `end`: it ends, because others
+ * signed it too. `never`: it cannot die, and stays open until the chain shows its end.
+ */
+export const onDeathSchema = z.enum(['renew', 'end', 'never']);
+
+const columns = {
+  /** In the form of a UUID v4 (`orderedId`). */
+  id: textColumn,
+  relayerId: textColumn,
+  networkType: enumColumn(networkTypeSchema),
+  /** `<network type>:<chain identity>:<account>`: the one order in which this account's transactions are sequenced. */
+  lane: textColumn,
+  status: enumColumn(transactionStatusSchema),
+  statusReason: nullableColumn(proseColumn),
+  createdAt: timestampColumn,
+  sentAt: nullableColumn(timestampColumn),
+  confirmedAt: nullableColumn(timestampColumn),
+  /** The client's `valid_until`. */
+  validUntil: nullableColumn(timestampColumn),
+  /**
+   * The request, as the chain's request schema leaves it. Once the transaction is in a block, the request of the
+   * attempt there.
+   */
+  request: jsonObjectColumn,
+  /** What the chain decided since: prices, limits, the signature, where it was mined. */
+  fields: jsonObjectColumn,
+  /** The kind of anchor that each attempt consumes. */
+  anchorKind: enumColumn(anchorKindSchema),
+  onDeath: enumColumn(onDeathSchema),
+  /**
+   * Identifies bytes that the client made: posted twice, they are one transaction. Null where the service makes the
+   * bytes.
+   */
+  contentKey: nullableColumn(textColumn),
+  /** The transaction that waits for this one to be final; null for what a client asked for. */
+  parentId: nullableColumn(textColumn),
+  /**
+   * The sequence of the account that the living attempts, or the executed one, consume. Null before signing, and for
+   * other kinds of anchors.
+   */
+  sequence: nullableColumn(accountSequenceColumn),
+  /** The hash of the latest attempt, or of the one that is in a block. */
+  hash: nullableColumn(textColumn),
+  /**
+   * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
+   * have its effect. The effect may still win: then the transaction ends as the chain shows.
+   */
+  noopEnd: nullableColumn(enumColumn(noopEndSchema)),
+  /** When the engine has to look at the transaction again; null when final. */
+  nextActionAt: nullableColumn(timestampColumn),
+};
+
+export const transactionRecord = defineRecord('transactions', columns, {
+  fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId'],
+});
+
+export type TransactionChange = ChangeOf<typeof transactionRecord>;
+
+/**
+ * One accepted request and where it stands. `request`, `fields` and `lane` are made and read by the relayer's chain
+ * only; nothing above `chains/` looks inside.
+ */
+export interface Transaction extends FieldsOf<typeof columns> {}
+
+/** What is known of a transaction when it is accepted. */
+export type AcceptedTransaction = Pick<
+  Transaction,
+  | 'id'
+  | 'relayerId'
+  | 'networkType'
+  | 'lane'
+  | 'request'
+  | 'validUntil'
+  | 'anchorKind'
+  | 'onDeath'
+  | 'contentKey'
+  | 'createdAt'
+> &
+  Partial<Pick<Transaction, 'statusReason' | 'parentId'>>;
+
+/** A new transaction, pending and due at once. */
+export function newTransaction(accepted: AcceptedTransaction): Transaction {
+  return {
+    statusReason: null,
+    parentId: null,
+    ...transactionRecord.pick(accepted),
+    status: 'pending',
+    nextActionAt: accepted.createdAt,
+    sentAt: null,
+    confirmedAt: null,
+    fields: {},
+    sequence: null,
+    hash: null,
+    noopEnd: null,
+  };
+}

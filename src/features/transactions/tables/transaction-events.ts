@@ -1,0 +1,133 @@
+import { type Selectable, sql } from 'kysely';
+import { z } from 'zod';
+import { timestampColumn } from '../../../domain/record.ts';
+import type { Connection } from '../../../store/connection.ts';
+import { preparedQuery } from '../../../store/prepared.ts';
+import type { Tables } from '../../../store/schema.ts';
+import type { StoreReader, StoreWriter } from '../../../store/store.ts';
+import { parseRow } from '../../../store/tables/stored-record.ts';
+import type { TransactionChange } from '../records/transaction.ts';
+import { FIRST_PLACE, type TransactionEvent } from '../records/transaction-event.ts';
+import { transactionStatusSchema } from '../records/transaction-state.ts';
+
+const rowSchema = z
+  .object({
+    written: z.int(),
+    position: z.int(),
+    at: timestampColumn.schema,
+    transaction_id: z.string(),
+    relayer_id: z.string(),
+    status: transactionStatusSchema,
+    status_reason: z.string().nullable(),
+    hash: z.string().nullable(),
+  })
+  .transform(
+    ({ written, position, at, status, hash, ...row }): TransactionEvent => ({
+      place: { written, position },
+      at,
+      status,
+      hash,
+      transactionId: row.transaction_id,
+      relayerId: row.relayer_id,
+      statusReason: row.status_reason,
+    }),
+  );
+
+type EventReads = 'latestTransactionEvent' | 'isKeptTransactionEvent' | 'transactionEvents';
+
+/**
+ * Reads of the table `transaction_events`. Positions are assigned before a commit and visible after it, so a later
+ * position may become visible first. Therefore only events are returned that were written before every write that is
+ * still under way.
+ */
+export function transactionEventReads(connection: Connection): Pick<StoreReader, EventReads> {
+  const { db, settledWrites } = connection;
+  const isSettled = () => sql<boolean>`written < ${settledWrites()}`;
+  const following = preparedQuery(connection, (written: number, position: number, limit: number) =>
+    db
+      .selectFrom('transaction_events')
+      .selectAll()
+      .where(sql<boolean>`(written, position) > (${written}, ${position})`)
+      .where(isSettled())
+      .orderBy('written')
+      .orderBy('position')
+      .limit(limit),
+  );
+  return {
+    async latestTransactionEvent() {
+      const row = await db
+        .selectFrom('transaction_events')
+        .select(['written', 'position'])
+        .where(isSettled())
+        .orderBy('written', 'desc')
+        .orderBy('position', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row ?? FIRST_PLACE;
+    },
+
+    async isKeptTransactionEvent({ written, position }) {
+      const oldestFirst = db.selectFrom('transaction_events').select('position').orderBy('position').limit(1);
+      // The place before the first event. Nothing is missing while the first event is still stored.
+      if (position === FIRST_PLACE.position) return ((await oldestFirst.executeTakeFirst())?.position ?? 1) === 1;
+      const found = oldestFirst.where('position', '=', position).where('written', '=', written);
+      return (await found.executeTakeFirst()) !== undefined;
+    },
+
+    async transactionEvents({ written, position }, limit) {
+      return (await following(written, position, limit)).map(eventOfRow);
+    },
+  };
+}
+
+function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionEvent {
+  return parseRow(rowSchema, 'transaction_events', String(row.position), row);
+}
+
+/** Writes of the table `transaction_events`. */
+export function transactionEventWrites({ db }: Connection): Pick<StoreWriter, 'pruneTransactionEvents'> {
+  return {
+    async pruneTransactionEvents(before, limit) {
+      const rows = await db
+        .selectFrom('transaction_events')
+        .select(['position', 'at'])
+        .orderBy('position')
+        // Reads one more: the last event of all stays, so that no position is assigned twice.
+        .limit(limit + 1)
+        .execute();
+      const old = rows.slice(0, -1).filter(({ at }) => at < before);
+      const last = old.at(-1);
+      if (last === undefined) return 0;
+      const result = await db
+        .deleteFrom('transaction_events')
+        .where('position', '<=', last.position)
+        .executeTakeFirstOrThrow();
+      return Number(result.numDeletedRows);
+    },
+  };
+}
+
+/** Notes the present state of a transaction as an event, in the write that changed it. */
+export function transactionEventNote(connection: Connection): (transactionId: string) => Promise<void> {
+  const { db, now } = connection;
+  const note = preparedQuery(connection, (id: string) =>
+    db
+      .insertInto('transaction_events')
+      .columns(['at', 'transaction_id', 'relayer_id', 'status', 'status_reason', 'hash'])
+      .expression(
+        db
+          .selectFrom('transactions')
+          .select(now().as('at'))
+          .select(['id', 'relayer_id', 'status', 'status_reason', 'hash'])
+          .where('id', '=', id),
+      ),
+  );
+  return async (transactionId) => {
+    await note(transactionId);
+  };
+}
+
+/** Whether a change makes an event. A change that only plans the next step does not. */
+export function isTransactionEvent(seen: string, { status, hash, noopEnd }: TransactionChange): boolean {
+  return (status !== undefined && status !== seen) || hash !== undefined || noopEnd !== undefined;
+}

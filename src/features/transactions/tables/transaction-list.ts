@@ -1,0 +1,123 @@
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Connection } from '../../../store/connection.ts';
+import { preparedQuery } from '../../../store/prepared.ts';
+import type { Tables, TransactionTable } from '../../../store/schema.ts';
+import type { StoreReader } from '../../../store/store.ts';
+import { ListPages, type ListPlace, type LongList } from '../../../store/tables/list-contents.ts';
+import { countOf, pageBounds } from '../../../store/tables/paging.ts';
+import type { Transaction } from '../records/transaction.ts';
+import { isFinal, type TransactionStatus } from '../records/transaction-state.ts';
+import type { RecordCache } from './record-cache.ts';
+import { isNotCanceled } from './transaction-record.ts';
+
+type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
+
+const newestFirst = (matching: Matching) => matching.orderBy('created_at', 'desc').orderBy('id', 'desc');
+
+/** Compares time and id together, so that the database uses an index on both. */
+const after = (matching: Matching, at: number, id: string) =>
+  matching.where(sql<boolean>`(created_at, id) < (${at}, ${id})`);
+const before = (matching: Matching, at: number, id: string) =>
+  matching.where(sql<boolean>`(created_at, id) > (${at}, ${id})`);
+
+/** Returns pages of a relayer's transactions, fast for any number of transactions. */
+export function transactionList(
+  connection: Connection,
+  records: RecordCache<Selectable<TransactionTable>, Transaction>,
+): StoreReader['transactions'] {
+  const contents = new ListPages();
+  const known = new Map<TransactionStatus | undefined, Queries>();
+
+  function queriesOf(status: TransactionStatus | undefined): Queries {
+    const queries = known.get(status) ?? createQueries(connection, status);
+    known.set(status, queries);
+    return queries;
+  }
+
+  return async (relayerId, page, status) => {
+    const { limit, offset } = pageBounds(page);
+    const queries = queriesOf(status);
+    const list = listOf(queries, relayerId, status);
+    const { total, after: place, skip } = await contents.open(list, offset);
+    const known = (await queries.marks(relayerId, place, limit, skip)).map((mark) => records.known(mark));
+    if (known.every((record) => record !== undefined)) return { items: known, total };
+    const rows = await queries.rows(relayerId, place, limit, skip);
+    return { items: rows.map((row) => records.record(row)), total };
+  };
+}
+
+type Queries = ReturnType<typeof createQueries>;
+
+/**
+ * Makes the queries for all transactions, or for those with a status. Each is compiled once: building a query takes
+ * longer than answering it.
+ */
+function createQueries(connection: Connection, status: TransactionStatus | undefined) {
+  const { db } = connection;
+
+  /** For a status that is not final, transactions that are being canceled are left out. */
+  function matching(relayerId: string): Matching {
+    const all: Matching = db.selectFrom('transactions').where('relayer_id', '=', relayerId);
+    if (status === undefined) return all;
+    return isFinal(status) ? all.where('status', '=', status) : all.where('status', '=', status).where(isNotCanceled);
+  }
+
+  const onePlace = (of: Matching, skip: number) => newestFirst(of).select(['created_at', 'id']).limit(1).offset(skip);
+  const upTo = (of: Matching, most: number) =>
+    db
+      .selectFrom(of.select('transactions.id').limit(most).as('some'))
+      .select((on) => on.fn.countAll<number>().as('total'));
+
+  function pages<Row>(columnsOf: (matching: Matching) => SelectQueryBuilder<Tables, 'transactions', Row>) {
+    const first = preparedQuery(connection, (relayerId: string, limit: number, skip: number) =>
+      columnsOf(newestFirst(matching(relayerId)))
+        .limit(limit)
+        .offset(skip),
+    );
+    const later = preparedQuery(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
+      columnsOf(newestFirst(after(matching(relayerId), at, id)))
+        .limit(limit)
+        .offset(skip),
+    );
+    return (relayerId: string, place: ListPlace | undefined, limit: number, skip: number): Promise<Row[]> =>
+      place === undefined ? first(relayerId, limit, skip) : later(relayerId, place.created_at, place.id, limit, skip);
+  }
+
+  return {
+    rows: pages((of) => of.selectAll()),
+    /** The columns that show whether a row is unchanged. */
+    marks: pages((of) => of.select(['id', 'revision'])),
+    place: preparedQuery(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
+    placeAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, skip: number) =>
+      onePlace(after(matching(relayerId), at, id), skip),
+    ),
+    count: preparedQuery(connection, (relayerId: string, most: number) => upTo(matching(relayerId), most)),
+    countAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
+      upTo(after(matching(relayerId), at, id), most),
+    ),
+    countBefore: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
+      upTo(before(matching(relayerId), at, id), most),
+    ),
+  };
+}
+
+function listOf(queries: Queries, relayerId: string, status: TransactionStatus | undefined): LongList {
+  return {
+    name: JSON.stringify([relayerId, status]),
+    isLasting: status === undefined || isFinal(status),
+    async place(of, count) {
+      const rows =
+        of === undefined
+          ? await queries.place(relayerId, count - 1)
+          : await queries.placeAfter(relayerId, of.created_at, of.id, count - 1);
+      return rows[0];
+    },
+    countAfter: async (of, most) =>
+      countOf(
+        of === undefined
+          ? await queries.count(relayerId, most)
+          : await queries.countAfter(relayerId, of.created_at, of.id, most),
+      ),
+    countBefore: async (of, most) => countOf(await queries.countBefore(relayerId, of.created_at, of.id, most)),
+  };
+}

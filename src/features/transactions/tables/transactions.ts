@@ -1,0 +1,385 @@
+import { sql } from 'kysely';
+import { networkTypeSchema } from '../../../domain/network-type.ts';
+import { accountSequenceColumn as sequenceColumn } from '../../../domain/record.ts';
+import type { Connection } from '../../../store/connection.ts';
+import { preparedQuery, preparedWrite } from '../../../store/prepared.ts';
+import type { StoreReader, StoreWriter } from '../../../store/store.ts';
+import { countOf } from '../../../store/tables/paging.ts';
+import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
+import type { AnchorKind } from '../records/anchor.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../records/lane.ts';
+import type { Timestamp } from '../records/transaction.ts';
+import {
+  canBecome,
+  FINAL_STATUSES,
+  isFinal,
+  type TransactionStatus,
+  transactionStatusSchema,
+} from '../records/transaction-state.ts';
+import { attemptReads } from './attempts.ts';
+import { RecordCache } from './record-cache.ts';
+import { isTransactionEvent, transactionEventNote } from './transaction-events.ts';
+import { transactionList } from './transaction-list.ts';
+import {
+  type ChangedColumns,
+  changedColumns,
+  isNotCanceled,
+  type TransactionRow,
+  transactionOfRow,
+  transactionRow,
+} from './transaction-record.ts';
+
+/** The statuses of transactions that are not final. An index on status finds these, however many others are final. */
+const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
+const SIGNED_STATUSES = OPEN_STATUSES.filter((status) => status !== 'pending');
+const PENDING_STATUSES: readonly TransactionStatus[] = ['pending', 'sent', 'submitted'];
+
+type TransactionReads =
+  | 'transaction'
+  | 'transactions'
+  | 'dueLanes'
+  | 'transactionBySequence'
+  | 'cancelable'
+  | 'endedAt'
+  | 'transactionByContent'
+  | 'transactionByHash'
+  | 'children'
+  | 'transactionOfLane'
+  | 'duePending'
+  | 'openTransactions'
+  | 'unsigned'
+  | 'unsignedCount'
+  | 'latestAcceptance'
+  | 'pendingUpTo'
+  | 'nextActionAt'
+  | 'pendingCount'
+  | 'openCounts'
+  | 'lastConfirmedAt';
+
+/**
+ * Later than this, an action is due by `isDueAt`: it was set before the clock was set back. Queries ask for such actions
+ * apart from those up to now, because an index does not help with one condition for both.
+ */
+const beyondAnyPause = (now: Timestamp) => sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
+
+/** Reads of the table `transactions`. */
+export function transactionReads(connection: Connection): Pick<StoreReader, TransactionReads> {
+  const { db } = connection;
+  const ofRelayer = (relayerId: string, id: string) =>
+    db
+      .selectFrom('transactions')
+      .where('id', '=', id)
+      .where('relayer_id', '=', (on) => on.selectFrom('relayers').select('relayers.id').where('id', '=', relayerId));
+  const byId = preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
+  const markById = preparedQuery(connection, (relayerId: string, id: string) =>
+    ofRelayer(relayerId, id).select(['id', 'revision']),
+  );
+  const ofLane = preparedQuery(connection, (lane: string, id: string) =>
+    db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
+  );
+
+  // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
+  const lanesDue = preparedQuery(connection, (now: Timestamp) =>
+    db
+      .withRecursive('lanes', (from) =>
+        from
+          .selectFrom('transactions')
+          .select((on) => on.fn.min('lane').as('lane'))
+          .where('next_action_at', 'is not', null)
+          .unionAll(
+            from
+              .selectFrom('lanes')
+              .select((on) =>
+                on
+                  .selectFrom('transactions')
+                  .select((of) => of.fn.min('transactions.lane').as('lane'))
+                  .where('next_action_at', 'is not', null)
+                  .whereRef('transactions.lane', '>', 'lanes.lane')
+                  .$asScalar()
+                  .$notNull()
+                  .as('lane'),
+              )
+              .where('lanes.lane', 'is not', null),
+          ),
+      )
+      .selectFrom('lanes')
+      .select('lanes.lane')
+      .where('lanes.lane', 'is not', null)
+      .where((on) => {
+        // The index leads to the due rows of each status. PostgreSQL would read those of all lanes for an `exists`.
+        const open = on
+          .selectFrom('transactions')
+          .select('transactions.accepted')
+          .whereRef('transactions.lane', '=', 'lanes.lane')
+          .where('status', 'in', OPEN_STATUSES)
+          .where('next_action_at', 'is not', null)
+          .limit(1);
+        return on.or([
+          on(open.where('next_action_at', '<=', now), 'is not', null),
+          on(open.where('next_action_at', '>', beyondAnyPause(now)), 'is not', null),
+        ]);
+      }),
+  );
+  const lanesWithIntent = preparedQuery(connection, () =>
+    db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
+  );
+  const pending = (lane: string, kind: AnchorKind, limit: number) =>
+    db
+      .selectFrom('transactions')
+      .selectAll()
+      .where('lane', '=', lane)
+      .where('status', '=', 'pending')
+      .where('anchor_kind', '=', kind)
+      .where('next_action_at', 'is not', null)
+      // A postponed transaction goes behind those that came later, so that the same ones do not fill every batch.
+      .orderBy('next_action_at')
+      .orderBy('accepted')
+      .limit(limit);
+  const pendingNow = preparedQuery(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+    pending(lane, kind, limit).where('next_action_at', '<=', now),
+  );
+  const pendingFarAhead = preparedQuery(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
+    pending(lane, kind, limit).where('next_action_at', '>', beyondAnyPause(now)),
+  );
+
+  // Uses the index of due transactions, which holds no ended ones.
+  const unsigned = db
+    .selectFrom('transactions')
+    .where('status', '=', 'pending')
+    .where('next_action_at', 'is not', null);
+
+  const records = new RecordCache(transactionOfRow);
+  const { attempts } = attemptReads(connection);
+
+  return {
+    async transaction(relayerId, id) {
+      return records.find(
+        id,
+        () => markById(relayerId, id),
+        () => byId(relayerId, id),
+      );
+    },
+
+    transactions: transactionList(connection, records),
+
+    async transactionBySequence(relayerId, sequence) {
+      const row = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('relayer_id', '=', relayerId)
+        .where('sequence', '=', sequenceColumn.write(sequence))
+        .orderBy('accepted', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && transactionOfRow(row);
+    },
+
+    async transactionByContent(lane, contentKey) {
+      const row = await db
+        .selectFrom('transactions')
+        .select(['id', 'relayer_id'])
+        .where('lane', '=', lane)
+        .where('content_key', '=', contentKey)
+        .executeTakeFirst();
+      return row && { id: row.id, relayerId: row.relayer_id };
+    },
+
+    async transactionByHash(lane, hash) {
+      const row = await db
+        .selectFrom('attempts')
+        .innerJoin('transactions', 'transactions.id', 'attempts.transaction_id')
+        .select(['transactions.id', 'transactions.relayer_id'])
+        .where('attempts.lane', '=', lane)
+        .where('attempts.hash', '=', hash)
+        .executeTakeFirst();
+      return row && { id: row.id, relayerId: row.relayer_id };
+    },
+
+    async children(parentId) {
+      const rows = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('parent_id', '=', parentId)
+        .orderBy('accepted', 'desc')
+        .execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async endedAt(id) {
+      const row = await db.selectFrom('transactions').select('ended_at').where('id', '=', id).executeTakeFirst();
+      return row?.ended_at ?? null;
+    },
+
+    async transactionOfLane(lane, id) {
+      const [row] = await ofLane(lane, id);
+      return row && transactionOfRow(row);
+    },
+
+    async cancelable(relayerId) {
+      return db
+        .selectFrom('transactions')
+        .select(['id', 'lane'])
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES)
+        .where(isNotCanceled)
+        .orderBy('accepted')
+        .execute();
+    },
+
+    async dueLanes(now) {
+      const [rows, lanesWithIntents] = [await lanesDue(now), await lanesWithIntent()];
+      return [...new Set([...rows, ...lanesWithIntents].map(({ lane }) => lane))];
+    },
+
+    async duePending(lane, kind, now, limit) {
+      const rows = await pendingNow(lane, kind, now, limit);
+      if (rows.length < limit) rows.push(...(await pendingFarAhead(lane, kind, now, limit - rows.length)));
+      return rows.map(transactionOfRow);
+    },
+
+    async openTransactions(lane) {
+      const rows = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('lane', '=', lane)
+        .where('status', 'in', SIGNED_STATUSES)
+        .where('next_action_at', 'is not', null)
+        .orderBy('accepted')
+        .execute();
+      // Reads the attempts second. So an attempt that is added in between is found as well; none is missed.
+      const read = await attempts(...rows.map(({ id }) => id));
+      const attemptsOf = Map.groupBy(read, ({ transactionId }) => transactionId);
+      return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attemptsOf.get(row.id) ?? [] }));
+    },
+
+    async unsigned(limit) {
+      const rows = await unsigned.selectAll().orderBy('accepted').limit(limit).execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async unsignedCount() {
+      return countOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
+    },
+
+    async latestAcceptance() {
+      const row = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('accepted').as('latest'))
+        .executeTakeFirstOrThrow();
+      return row.latest ?? 0;
+    },
+
+    async pendingUpTo(lane, place) {
+      const rows = await unsigned
+        .selectAll()
+        .where('lane', '=', lane)
+        .where('accepted', '<=', place)
+        .orderBy('accepted')
+        .execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async nextActionAt(after) {
+      let open = db.selectFrom('transactions').where('next_action_at', 'is not', null);
+      if (after !== undefined) open = open.where('next_action_at', '>', after);
+      const row = await open.select((on) => on.fn.min('next_action_at').as('earliest')).executeTakeFirstOrThrow();
+      return row.earliest;
+    },
+
+    async pendingCount(relayerId) {
+      const { count } = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
+    async openCounts() {
+      // Starts from the relayers, which are few, and uses the index on relayer and status. The history costs nothing.
+      const rows = await db
+        .selectFrom('relayers')
+        .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
+        .select(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .select((on) => [on.fn.countAll<number>().as('count'), on.fn.min('transactions.created_at').as('oldest')])
+        .where('transactions.status', 'in', OPEN_STATUSES)
+        .groupBy(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .execute();
+      return rows.map(({ id, network_type, status, count, oldest }) => ({
+        relayerId: id,
+        networkType: networkTypeSchema.parse(network_type),
+        status: transactionStatusSchema.parse(status),
+        count,
+        oldestAt: oldest,
+      }));
+    },
+
+    async lastConfirmedAt(relayerId) {
+      const row = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('confirmed_at').as('latest'))
+        .where('relayer_id', '=', relayerId)
+        .where('confirmed_at', 'is not', null)
+        .executeTakeFirstOrThrow();
+      return row.latest;
+    },
+  };
+}
+
+/** Writes of the table `transactions`. */
+export function transactionWrites(
+  connection: Connection,
+): Pick<StoreWriter, 'insertTransaction' | 'updateTransaction'> {
+  const { db, now } = connection;
+  const note = transactionEventNote(connection);
+  const insert = preparedWrite(connection, (row: TransactionRow) =>
+    db
+      .insertInto('transactions')
+      .values(row)
+      .onConflict((on) => on.doNothing()),
+  );
+  const insertEnded = preparedWrite(connection, (row: TransactionRow) =>
+    db
+      .insertInto('transactions')
+      .values({ ...row, ended_at: now() })
+      .onConflict((on) => on.doNothing()),
+  );
+  const change = preparedWrite(connection, (columns: ChangedColumns, id: string, seen: string) =>
+    db
+      .updateTable('transactions')
+      .set(columns)
+      .where('id', '=', id)
+      .where('status', '=', seen as TransactionStatus),
+  );
+  const end = preparedWrite(connection, (columns: ChangedColumns, id: string, seen: string) =>
+    db
+      .updateTable('transactions')
+      .set({ ...columns, ended_at: now() })
+      .where('id', '=', id)
+      .where('status', '=', seen as TransactionStatus),
+  );
+
+  return {
+    async insertTransaction(transaction) {
+      const write = isFinal(transaction.status) ? insertEnded : insert;
+      if ((await write(transactionRow(transaction))) === 0) throw new DuplicateRecord('transactions', transaction.id);
+      await note(transaction.id);
+    },
+
+    async updateTransaction(id, seen, wanted) {
+      assertStep(id, seen, wanted.status);
+      const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
+      // An empty change still reports whether the status is the one that the caller saw.
+      const isChanged = (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
+      if (isChanged && isTransactionEvent(seen, wanted)) await note(id);
+      return isChanged;
+    },
+  };
+}
+
+function assertStep(id: string, seen: TransactionStatus, next: TransactionStatus = seen): void {
+  if (isFinal(seen) || (next !== seen && !canBecome(seen, next))) {
+    throw new Error(`Transaction ${id} is ${seen} and cannot become ${next}`);
+  }
+}

@@ -1,0 +1,246 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { z } from 'zod';
+import { storableText, timestampColumn } from '../../../domain/record.ts';
+import type { Connection } from '../../../store/connection.ts';
+import { preparedQuery } from '../../../store/prepared.ts';
+import type { OutboxTable } from '../../../store/schema.ts';
+import type { StoreReader, StoreWriter } from '../../../store/store.ts';
+import { DuplicateRecord, parseRow } from '../../../store/tables/stored-record.ts';
+import type { Timestamp } from '../../transactions/records/transaction.ts';
+import { type WebhookEvent, webhookEventNameSchema } from '../records/webhook-event.ts';
+
+/**
+ * Longer than any pause between two tries, in milliseconds. A try further away was set before the clock was set back,
+ * so it is due.
+ */
+const BEYOND_ANY_PAUSE_MS = 1_200_000;
+
+const rowSchema = z
+  .object({
+    id: z.string(),
+    notification_id: z.string(),
+    subject: z.string(),
+    relayer_id: z.string().nullable(),
+    event: webhookEventNameSchema,
+    body: z.string(),
+    created_at: timestampColumn.schema,
+    due_since: timestampColumn.schema.nullable(),
+    tries: z.int().nonnegative(),
+    tries_before: z.int().nonnegative(),
+  })
+  .transform(
+    (row): WebhookEvent => ({
+      id: row.id,
+      notificationId: row.notification_id,
+      subject: row.subject,
+      relayerId: row.relayer_id,
+      event: row.event,
+      body: row.body,
+      createdAt: row.created_at,
+      dueSince: row.due_since ?? row.created_at,
+      tries: row.tries,
+      triesSince: row.tries - row.tries_before,
+    }),
+  );
+
+function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
+  return parseRow(rowSchema, 'outbox', row.id, row);
+}
+
+/** Reads of the table `outbox`. */
+export function outboxReads(
+  connection: Connection,
+): Pick<StoreReader, 'dueNotifications' | 'nextEventAt' | 'waitingEvents'> {
+  const { db } = connection;
+  // Steps from one notification to the next along the index. Notifications are few, and a backlog of one must not slow
+  // this query.
+  const notificationsDue = preparedQuery(connection, (now: Timestamp, beyond: Timestamp) =>
+    db
+      .withRecursive('waiting', (from) =>
+        from
+          .selectFrom('outbox')
+          .select((on) => on.fn.min('notification_id').as('id'))
+          .where('ended_at', 'is', null)
+          .unionAll(
+            from
+              .selectFrom('waiting')
+              .select((on) =>
+                on
+                  .selectFrom('outbox')
+                  .select((of) => of.fn.min('outbox.notification_id').as('id'))
+                  .where('ended_at', 'is', null)
+                  .whereRef('outbox.notification_id', '>', 'waiting.id')
+                  .$asScalar()
+                  .$notNull()
+                  .as('id'),
+              )
+              .where('waiting.id', 'is not', null),
+          ),
+      )
+      .selectFrom('waiting')
+      .select('waiting.id')
+      .where((on) => {
+        const waiting = on
+          .selectFrom('outbox')
+          .select('outbox.id')
+          .whereRef('outbox.notification_id', '=', 'waiting.id')
+          .where('ended_at', 'is', null);
+        return on.or([
+          on.exists(waiting.where('next_try_at', '<=', now)),
+          on.exists(waiting.where('next_try_at', '>', beyond)),
+        ]);
+      }),
+  );
+  const earliestAfter = preparedQuery(connection, (now: Timestamp) =>
+    db
+      .selectFrom('outbox')
+      .select((on) => on.fn.min('next_try_at').as('earliest'))
+      .where('next_try_at', '>', now)
+      .where('ended_at', 'is', null),
+  );
+  return {
+    async dueNotifications(now) {
+      const rows = await notificationsDue(now, now + BEYOND_ANY_PAUSE_MS);
+      return rows.map(({ id }) => id);
+    },
+
+    async nextEventAt(now) {
+      const [row] = await earliestAfter(now);
+      return row?.earliest ?? null;
+    },
+
+    async waitingEvents() {
+      const { count } = await db
+        .selectFrom('outbox')
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('ended_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+  };
+}
+
+/** Writes of the table `outbox`. */
+export function outboxWrites({
+  db,
+  now,
+}: Connection): Pick<StoreWriter, 'insertEvent' | 'claimEvents' | 'settleEvent' | 'resumeEvents' | 'pruneOutbox'> {
+  const after = (milliseconds: number): RawBuilder<number> => sql<number>`${now()} + ${milliseconds}`;
+
+  return {
+    async insertEvent({ id, notificationId, subject, relayerId, event, body }) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('outbox')
+        .values({
+          id,
+          notification_id: notificationId,
+          subject,
+          relayer_id: relayerId,
+          event,
+          body,
+          created_at: now(),
+          due_since: now(),
+          tries: 0,
+          next_try_at: now(),
+          ending: null,
+          ended_at: null,
+          outcome: null,
+        })
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('outbox', id);
+    },
+
+    async claimEvents(notificationId, limit, forMs) {
+      await db
+        .updateTable('outbox')
+        .set({ next_try_at: now() })
+        .where('notification_id', '=', notificationId)
+        .where('next_try_at', '>', after(BEYOND_ANY_PAUSE_MS))
+        .where('ended_at', 'is', null)
+        .execute();
+      const due = await db
+        .selectFrom('outbox')
+        .selectAll()
+        .where('notification_id', '=', notificationId)
+        .where('next_try_at', '<=', now())
+        .where('ended_at', 'is', null)
+        .where((on) =>
+          on.not(
+            on.exists(
+              on
+                .selectFrom('outbox as earlier')
+                .select('earlier.id')
+                .whereRef('earlier.notification_id', '=', 'outbox.notification_id')
+                .whereRef('earlier.subject', '=', 'outbox.subject')
+                .whereRef('earlier.position', '<', 'outbox.position')
+                .where('earlier.ended_at', 'is', null),
+            ),
+          ),
+        )
+        .orderBy('next_try_at')
+        .orderBy('position')
+        .limit(limit)
+        .execute();
+      for (const { id, tries } of due) {
+        await db
+          .updateTable('outbox')
+          .set({ tries: tries + 1, next_try_at: after(forMs) })
+          .where('id', '=', id)
+          .execute();
+      }
+      return due.map((row) => fromRow({ ...row, tries: row.tries + 1 }));
+    },
+
+    async settleEvent({ id, notificationId, subject, tries }, report) {
+      const outcome = storableText(report.outcome);
+      const nextTryAt = 'end' in report ? now() : after(report.retryInMs);
+      const { numUpdatedRows } = await db
+        .updateTable('outbox')
+        .set('end' in report ? { outcome, ending: report.end, ended_at: now() } : { outcome, next_try_at: nextTryAt })
+        .where('id', '=', id)
+        .where('tries', '=', tries)
+        .where('ended_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) return false;
+      // Otherwise the later events of the subject would be found due and skipped again and again.
+      await db
+        .updateTable('outbox')
+        .set({ next_try_at: nextTryAt })
+        .where('notification_id', '=', notificationId)
+        .where('subject', '=', subject)
+        .where('ended_at', 'is', null)
+        .execute();
+      return true;
+    },
+
+    async resumeEvents(withinMs) {
+      await db
+        .updateTable('outbox')
+        .set({ next_try_at: now() })
+        .where('next_try_at', '>', now())
+        .where('next_try_at', '<=', after(withinMs))
+        .where('ended_at', 'is', null)
+        .execute();
+    },
+
+    async pruneOutbox(before, limit) {
+      let pruned = 0;
+      for (const ending of ['delivered', 'dropped', 'dead'] as const) {
+        const ended = await db
+          .selectFrom('outbox')
+          .select('position')
+          .where('ending', '=', ending)
+          .where('ended_at', '<', ending === 'dead' ? before.dead : before.others)
+          .orderBy('ended_at')
+          .limit(limit - pruned)
+          .execute();
+        for (const { position } of ended) {
+          await db.deleteFrom('outbox').where('position', '=', position).execute();
+        }
+        pruned += ended.length;
+      }
+      return pruned;
+    },
+  };
+}

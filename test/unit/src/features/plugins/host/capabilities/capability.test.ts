@@ -1,0 +1,51 @@
+import t from 'tap';
+import { z } from 'zod';
+import { defineCapability } from '../../../../../../../src/features/plugins/host/capabilities/capability.ts';
+import { bindCapabilities } from '../../../../../../../src/features/plugins/host/capabilities/table.ts';
+import { PluginServices } from '../../../../../../support/plugin-services.ts';
+import { principalOf } from '../../../../../../support/principal.ts';
+
+const principal = principalOf();
+
+t.test('a handler receives the services it names and no others', async (t) => {
+  let seen: string[] = [];
+  const bind = defineCapability({
+    method: 'kv.exists',
+    needs: ['kv'],
+    params: z.strictObject({ key: z.string() }),
+    grant: () => ({ kv: true }),
+    effect: () => false,
+    handle: (services, { key }) => {
+      seen = Object.keys(services);
+      return services.kv.exists('p', key);
+    },
+    failure: (error) => error.message,
+  });
+  const bound = bind(new PluginServices());
+  t.equal(bound.method, 'kv.exists');
+  const prepared = bound.prepare({ key: 'a' });
+  t.same([prepared.need, prepared.effect, prepared.trace], [{ kv: true }, false, undefined]);
+  t.equal(await prepared.run(principal), false);
+  t.same(seen, ['kv']);
+});
+
+t.test('parameters are parsed before anything else is asked', async (t) => {
+  const bind = defineCapability({
+    method: 'kv.get',
+    needs: [],
+    params: z.strictObject({ key: z.string() }),
+    grant: () => ({ kv: true }),
+    effect: () => false,
+    handle: () => Promise.resolve(null),
+    failure: () => '',
+  });
+  t.throws(() => bind(new PluginServices()).prepare({ key: 1 }), z.ZodError);
+  t.throws(() => bind(new PluginServices()).prepare({ key: 'a', more: 1 }), z.ZodError);
+});
+
+t.test('every capability is found by its own method, and no property of an object is one', async (t) => {
+  const capabilities = bindCapabilities(new PluginServices());
+  t.equal(capabilities.size, 18);
+  for (const [method, capability] of capabilities) t.equal(capability.method, method);
+  for (const name of ['constructor', '__proto__', 'toString', 'kv', '']) t.equal(capabilities.get(name), undefined);
+});
