@@ -16,7 +16,7 @@ t.test('a network is found by type and name', (t) => {
 });
 
 t.test('webhook event', async (t) => {
-  const GUIDE = readFileSync(new URL('../../../../docs/webhooks.md', import.meta.url), 'utf8');
+  const GUIDE = readFileSync(new URL('../../../../../docs/webhooks.md', import.meta.url), 'utf8');
 
   t.test('the guide for receivers tells of every event, and of how a delivery ends', async (t) => {
     const told = [...GUIDE.matchAll(/(?:"event": "|^\| `)(\w+)["`]/gm)].map(([, name]) => name);

@@ -155,7 +155,7 @@ t.test('a bundle is told from one that exports a handler, in every form that an 
   });
   const compiler = createCompiler({
     root: folder.path,
-    sandboxDir: resolve(import.meta.dirname, '../../../../../sandbox'),
+    sandboxDir: resolve(import.meta.dirname, '../../../../../../../sandbox'),
   });
   t.teardown(async () => {
     await compiler.close();
