@@ -29,7 +29,7 @@ const layers = [
 const DOMAIN = ['^src/domain/', `^src/${RECORDS}`];
 
 /** Files of src/ that only test code and the demo may drive besides main.ts and the commands. */
-const outside = '^(test|examples/demo)/';
+const outside = '^((sandbox/)?test|examples/demo)/';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -97,7 +97,7 @@ export default {
     forbid(
       'no-development-package',
       'an image carries no development packages',
-      { path: '^(src|sandbox|plugins)/' },
+      { path: '^(src|sandbox|plugins)/', pathNot: '^sandbox/test/' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: PLUGIN_SDK },
     ),
 
@@ -110,7 +110,7 @@ export default {
     forbid(
       'service-stays-in-production',
       'what is shipped does not know its tests, benchmarks or demonstration',
-      { path: '^(src|sandbox|plugins)/' },
+      { path: '^(src|sandbox|plugins)/', pathNot: '^sandbox/test/' },
       { path: outside },
     ),
     forbid(
@@ -249,7 +249,7 @@ export default {
     forbid(
       'only-owner-imports-openzeppelin',
       "the public packages serve as counterparts in tests; in a plugin the SDK's name stands for our own module",
-      { path: '^(src|sandbox|examples/demo|test/load)/' },
+      { path: '^(src|sandbox|examples/demo|test/load)/', pathNot: '^sandbox/test/' },
       { path: npm('@openzeppelin') },
     ),
     forbid(
@@ -273,7 +273,11 @@ export default {
     owner('solana-web3', npm('@solana/web3\\.js'), '^(src/chains/solana|test|plugins|examples)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), `^(src/(http/|${OPERATIONS})|test/)`),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
-    owner('esbuild', npm('esbuild'), '^(sandbox/host/compiler/|src/http/pages/console-bundle-thread\\.ts$|test/)'),
+    owner(
+      'esbuild',
+      npm('esbuild'),
+      '^(sandbox/host/compiler/|src/http/pages/console-bundle-thread\\.ts$|(sandbox/)?test/)',
+    ),
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {

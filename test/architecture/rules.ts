@@ -31,7 +31,7 @@ const LEFT_OUT = new Set(['skip', 'todo', 'only']);
 /** Finds test files that assert nothing, or that skip or single out tests. */
 const honestTests: Rule = (files) =>
   files
-    .filter(({ path }) => /^(test|sandbox)\/.*\.test\.ts$/.test(path))
+    .filter(({ path }) => /^(sandbox\/)?test\/.*\.test\.ts$/.test(path))
     .flatMap((file) => {
       const { asserts, leavesOut } = readTests(file);
       return [
@@ -44,7 +44,12 @@ const honestTests: Rule = (files) =>
 const strayTests: Rule = (files) =>
   files
     .filter(({ path }) => /\.(test|spec)\.[cm]?[jt]sx?$/.test(path))
-    .filter(({ path }) => !/^(test\/(architecture|unit|integration|e2e|slow)|sandbox\/test)\/.*\.test\.ts$/.test(path))
+    .filter(
+      ({ path }) =>
+        !/^(test\/(architecture|unit|integration|e2e|slow)|sandbox\/test\/(unit|integration|slow))\/.*\.test\.ts$/.test(
+          path,
+        ),
+    )
     .map(({ path }) => `${path} lies where no suite runs it.`);
 
 function readTests(file: SourceFile): { asserts: boolean; leavesOut: string[] } {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 t.test(

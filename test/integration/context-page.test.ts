@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { ROOT } from '../../sandbox/test/support/sandbox.ts';
 import { holdPage } from '../support/pages/held-page.ts';
-import { ROOT } from '../support/sandbox.ts';
 
 const read = (name: string) => readFileSync(join(ROOT, 'sandbox', 'guest', name), 'utf8');
 /** The web types that the page shows. It leaves out the other ones, which standards describe. */

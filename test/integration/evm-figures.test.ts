@@ -8,9 +8,9 @@ import t, { type Test } from 'tap';
 import type { Anvil, AnvilOptions } from '../support/anvil.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
+import { eventually } from '../support/eventually.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../support/evm-scenario.ts';
 import { type FrontRule, startNodeFront } from '../support/node-front.ts';
-import { eventually } from '../support/plugin-host.ts';
 import type { DoubleAnswer } from '../support/rpc-double.ts';
 import { createWorkspace } from '../support/workspace.ts';
 

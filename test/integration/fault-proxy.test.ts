@@ -5,10 +5,10 @@
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../support/fault-proxy.ts';
 import { evmCallFaults } from '../support/faults/evm-calls.ts';
 import { type FaultNature, REQUEST_FAULTS, ratesFor } from '../support/faults/faults.ts';
-import { eventually } from '../support/plugin-host.ts';
 
 const anvil = await startAnvil({ blockTime: 0.1 });
 t.teardown(() => anvil.stop());

@@ -8,8 +8,8 @@ import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/guest-module-names.ts';
 import { hostFunctionOutsideCalls } from '../../sandbox/process/bridge.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
+import { contextText, guestRuntime, plugin } from '../../sandbox/test/support/sandbox.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
-import { contextText, guestRuntime, plugin } from '../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());
 const outside = hostFunctionOutsideCalls();

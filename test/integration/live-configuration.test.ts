@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
 import { answersByMethod, startRpcDouble } from '../support/rpc-double.ts';
 import { createWorkspace } from '../support/workspace.ts';
 

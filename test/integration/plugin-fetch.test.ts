@@ -6,9 +6,10 @@ import { createHmac } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createPluginHttp } from '../../src/egress/fetch/plugin-http.ts';
+import { eventually } from '../support/eventually.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../support/hostile-http.ts';
 import { fetchServiceOver } from '../support/no-plugin-http.ts';
-import { eventually, type HostOptions, startPluginHost } from '../support/plugin-host.ts';
+import { type HostOptions, startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 
 /** A host whose plugins may fetch from one server of the test. */

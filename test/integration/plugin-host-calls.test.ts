@@ -1,6 +1,7 @@
 /** Plugins in real children: what they get, what they can request, and all the ways in which a call can end. */
 import t from 'tap';
-import { eventually, type HostAnswer, startPluginHost } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
+import { type HostAnswer, startPluginHost } from '../support/plugin-host.ts';
 
 const handler = (body: string) =>
   `export async function handler(context) {\n  const { params, api, kv } = context;\n${body}\n}\n`;

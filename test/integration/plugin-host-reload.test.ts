@@ -1,6 +1,7 @@
 /** Plugins that are added, edited or removed in the plugins folder take effect without a restart. */
 import t from 'tap';
-import { eventually, startPluginHost } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
+import { startPluginHost } from '../support/plugin-host.ts';
 
 const returns = (value: string) => `export const handler = () => '${value}';`;
 

@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createKvService } from '../../src/features/plugins/kv.ts';
-import { eventually, startPluginHost } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
+import { startPluginHost } from '../support/plugin-host.ts';
 import { PluginServices } from '../support/plugin-services.ts';
 import { descendantsOf } from '../support/processes.ts';
 import { storeFor } from '../support/store.ts';

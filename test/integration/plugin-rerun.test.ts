@@ -5,8 +5,8 @@
  */
 import t from 'tap';
 import { composeService } from '../support/composed-service.ts';
+import { eventually } from '../support/eventually.ts';
 import { hostileHttp, plain } from '../support/hostile-http.ts';
-import { eventually } from '../support/plugin-host.ts';
 import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 

@@ -3,8 +3,9 @@
  * view.
  */
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { PackageFolder } from '../support/packages/package-oracle.ts';
-import { eventually, startPluginHost } from '../support/plugin-host.ts';
+import { startPluginHost } from '../support/plugin-host.ts';
 
 t.test('an environment entry that is read by a name made at run time', async (t) => {
   const files = {

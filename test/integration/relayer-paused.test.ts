@@ -5,8 +5,8 @@
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
+import { eventually } from '../support/eventually.ts';
 import { answersOf } from '../support/health-stage.ts';
-import { eventually } from '../support/plugin-host.ts';
 import { type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';

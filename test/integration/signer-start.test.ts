@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { fund } from '../../examples/demo/chain.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
 import type { StartedService } from '../support/service.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';

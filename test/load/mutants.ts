@@ -36,7 +36,7 @@ const SHARES = new Map([
   ['sandbox', 16],
   ['src/http', 12],
 ]);
-const TESTS = ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts', 'sandbox/**/*.test.ts'];
+const TESTS = ['test/unit/**/*.test.ts', 'test/integration/**/*.test.ts', 'sandbox/test/**/*.test.ts'];
 const FILE_MS = 240_000;
 
 interface TestRun {

@@ -22,10 +22,10 @@ interface Suite {
 /** In the order of their runs. The largest that always runs comes last, so that the end does not wait for a long file. */
 const SUITES: readonly Suite[] = [
   { name: 'architecture', folders: ['test/architecture'], seconds: 120 },
-  { name: 'unit', folders: ['test/unit', 'sandbox/test'], seconds: 180 },
+  { name: 'unit', folders: ['test/unit', 'sandbox/test/unit'], seconds: 180 },
   { name: 'e2e', folders: ['test/e2e'], seconds: 240 },
-  { name: 'integration', folders: ['test/integration'], seconds: 240 },
-  { name: 'slow', folders: ['test/slow'], seconds: 240 },
+  { name: 'integration', folders: ['test/integration', 'sandbox/test/integration'], seconds: 240 },
+  { name: 'slow', folders: ['test/slow', 'sandbox/test/slow'], seconds: 240 },
 ];
 /** Files that look at their whole process, for example at the modules that it has loaded. */
 const ALONE = /^test\/(architecture\/|slow\/alerts-plugins|unit\/src\/services\/settings\/signer-directory)/;

@@ -3,7 +3,8 @@
  * code. Calls that only shared the process run again. Nobody else notices, and nothing is left behind.
  */
 import t from 'tap';
-import { eventually, startPluginHost } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
+import { startPluginHost } from '../support/plugin-host.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 
 const handler = (body: string) => `export async function handler({ params, api, kv }) {\n${body}\n}\n`;

@@ -10,7 +10,7 @@ import { createKvService } from '../../src/features/plugins/kv.ts';
 import type { KvCaller } from '../../src/features/plugins/records/kv.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';

@@ -3,8 +3,8 @@
  * process is ended, other plugins keep serving, and the main loop stays free.
  */
 import t from 'tap';
+import { hostileScript } from '../../sandbox/test/support/hostile-sandbox.ts';
 import { besideHostile } from '../support/beside-hostile.ts';
-import { hostileScript } from '../support/hostile-sandbox.ts';
 import { meterThread } from '../support/thread-time.ts';
 
 const start = await besideHostile(t);

@@ -6,9 +6,9 @@
 
 import t from 'tap';
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
+import { hostileScript, inside } from '../../sandbox/test/support/hostile-sandbox.ts';
 import { besideHostile } from '../support/beside-hostile.ts';
-import { hostileScript, inside } from '../support/hostile-sandbox.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { eventually } from '../support/eventually.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 
 const start = await besideHostile(t);

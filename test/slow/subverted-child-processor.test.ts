@@ -3,8 +3,8 @@
  * reports are compared with the system's figures.
  */
 import t from 'tap';
-import { HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';
-import { eventually } from '../support/plugin-host.ts';
+import { HostileSandboxes, hostileScript, inside } from '../../sandbox/test/support/hostile-sandbox.ts';
+import { eventually } from '../support/eventually.ts';
 
 const hostile = await HostileSandboxes.create();
 

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
-import { hostileProgram } from './hostile-sandbox.ts';
+import { hostileProgram } from '../../sandbox/test/support/hostile-sandbox.ts';
+import { ROOT } from '../../sandbox/test/support/sandbox.ts';
 import { type RunningHost, startPluginHost } from './plugin-host.ts';
-import { ROOT } from './sandbox.ts';
 
 /** Stores the caller's secret. Returns the secret and the stored value, which must be the same. */
 const HONEST = `export async function handler({ params, api, kv }) {

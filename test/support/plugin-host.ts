@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { PluginFolder } from '../../sandbox/test/support/plugin-folder.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/features/plugins/host/create-plugin-host.ts';
 import type {
@@ -15,25 +14,6 @@ import { pluginEntrySchema } from '../../src/features/plugins/records/plugin.ts'
 import { createLog } from '../../src/observability/log.ts';
 import { PluginServices } from './plugin-services.ts';
 import { RecordedMetrics } from './recorded-metrics.ts';
-
-/** A folder of plugins that is removed at the end of a test. */
-export class PluginFolder {
-  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'isolayer-plugins-')));
-
-  constructor(files: Record<string, string> = {}) {
-    for (const [name, text] of Object.entries(files)) this.write(name, text);
-  }
-
-  write(name: string, text: string): void {
-    const path = join(this.path, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-
-  remove(name = '.'): void {
-    rmSync(join(this.path, name), { recursive: true, force: true });
-  }
-}
 
 /** Plugin books in memory. They return what was stored. */
 class FakeBooks implements PluginBooks {
@@ -129,18 +109,4 @@ export async function startPluginHost({
       folder.remove();
     },
   };
-}
-
-/** Repeats a request until the answer is as wanted, for at most `ms`. */
-export async function eventually<T>(
-  ask: () => T | Promise<T>,
-  wanted: (answer: T) => boolean,
-  ms = 10_000,
-): Promise<T> {
-  const end = performance.now() + ms;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer) || performance.now() > end) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -9,8 +9,8 @@ export interface Row {
 const threats = (file: string) => `slow/threats/${file}`;
 const ROPES = 'integration/threats/ropes';
 const NEIGHBOURS = 'integration/threats/neighbours';
-const GUEST = 'integration/guest-world';
-const ESCAPE = 'integration/sandbox-escape';
+const GUEST = '../sandbox/test/integration/guest-globals';
+const ESCAPE = '../sandbox/test/integration/escape';
 
 /** All rows of the list by number. The list itself skips some numbers. */
 export const ROWS: Readonly<Record<number, Row>> = {
@@ -96,7 +96,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
     shown: {
       [threats('errors')]: 'threat 28: rejections that nobody handles',
       [NEIGHBOURS]: 'threat 28: a rejection of one call is not the error of the next',
-      'unit/sandbox/process/isolate':
+      '../sandbox/test/unit/process/isolate':
         'a rejection that a stretch left behind does not come out of what this side asks next',
     },
   },

@@ -7,8 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nativeAddon } from '../../../sandbox/host/compiler/child-program.ts';
 import { createDriverPool } from '../../../sandbox/host/driver-pool.ts';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
+import {
+  contextText,
+  guestRuntime,
+  plugin,
+  SANDBOX_DIR,
+  sandboxProgram,
+  TestSandbox,
+} from '../../../sandbox/test/support/sandbox.ts';
 import { createLog } from '../../../src/observability/log.ts';
-import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSandbox } from '../../support/sandbox.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const DEPTHS = [1, 32, 256];

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { performBuild } from '../../../sandbox/host/compiler/guest-build.ts';
-import type { GuestWorld } from '../guest-isolate.ts';
-import { LIMITS, SHOWN } from '../guest-oracle.ts';
-import { ROOT, SANDBOX_DIR } from '../sandbox.ts';
+import type { GuestWorld } from '../../../sandbox/test/support/guest-isolate.ts';
+import { LIMITS, SHOWN } from '../../../sandbox/test/support/guest-oracle.ts';
+import { ROOT, SANDBOX_DIR } from '../../../sandbox/test/support/sandbox.ts';
 import type { PackageCase } from './package-case.ts';
 
 /** The result of trying a package in a plugin. */

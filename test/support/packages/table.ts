@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { stop } from 'esbuild';
 import type { Test } from 'tap';
 import { z } from 'zod';
-import { GuestWorld } from '../guest-isolate.ts';
-import { ROOT } from '../sandbox.ts';
+import { GuestWorld } from '../../../sandbox/test/support/guest-isolate.ts';
+import { ROOT } from '../../../sandbox/test/support/sandbox.ts';
 import { PACKAGES } from './cases.ts';
 import { type PackageFinding, PackageFolder } from './package-oracle.ts';
 

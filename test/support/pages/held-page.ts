@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { ROOT } from '../sandbox.ts';
+import { ROOT } from '../../../sandbox/test/support/sandbox.ts';
 
 /** If this environment variable is set, pages are written again. */
 const WRITES = 'ISOLAYER_WRITE_PAGES';

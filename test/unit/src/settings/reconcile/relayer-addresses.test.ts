@@ -10,8 +10,8 @@ import {
   withAddresses,
 } from '../../../../../src/settings/reconcile/relayer-addresses.ts';
 import { createKeySigner } from '../../../../../src/signers/held-key.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
-import { eventually } from '../../../../support/plugin-host.ts';
 import { relayerOf, storeFor } from '../../../../support/store.ts';
 
 t.test('relayer addresses', async (t) => {

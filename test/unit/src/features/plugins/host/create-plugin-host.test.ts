@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { PluginFolder } from '../../../../../../sandbox/test/support/plugin-folder.ts';
 import { createPluginHost } from '../../../../../../src/features/plugins/host/create-plugin-host.ts';
 import type { PluginHost } from '../../../../../../src/features/plugins/host/plugin-host.ts';
-import { eventually, hostDeps, PluginFolder, startPluginHost } from '../../../../../support/plugin-host.ts';
+import { eventually } from '../../../../../support/eventually.ts';
+import { hostDeps, startPluginHost } from '../../../../../support/plugin-host.ts';
 
-const driverFile = fileURLToPath(new URL('../../../../../support/fake-driver.ts', import.meta.url));
+const driverFile = fileURLToPath(new URL('../../../../../../sandbox/test/support/fake-driver.ts', import.meta.url));
 const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
 
 t.test('wires a call from its request to its answer', async (t) => {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import type { Compiler } from '../../../../../../../sandbox/host/compiler/compiler.ts';
 import { endCodeFailure } from '../../../../../../../sandbox/host/host-dependencies.ts';
 import { DEFAULT_LIMITS } from '../../../../../../../sandbox/protocol.ts';
+import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { systemClock } from '../../../../../../../src/domain/clock.ts';
 import {
   BuildConcurrency,
@@ -15,7 +16,7 @@ import {
 import { type PluginEntry, pluginEntrySchema } from '../../../../../../../src/features/plugins/records/plugin.ts';
 import type { StoredPlugin } from '../../../../../../../src/features/plugins/records/plugin-settings.ts';
 import { createLog } from '../../../../../../../src/observability/log.ts';
-import { eventually, PluginFolder } from '../../../../../../support/plugin-host.ts';
+import { eventually } from '../../../../../../support/eventually.ts';
 
 const HANDLER = '/* handler */';
 /** Longer than any test needs. */

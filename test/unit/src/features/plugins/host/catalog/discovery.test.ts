@@ -1,6 +1,7 @@
 import { symlinkSync, utimesSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t from 'tap';
+import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import {
   changedFiles,
   discoverPlugins,
@@ -8,7 +9,6 @@ import {
   readPluginTree,
 } from '../../../../../../../src/features/plugins/host/catalog/discovery.ts';
 import { pluginEntrySchema } from '../../../../../../../src/features/plugins/records/plugin.ts';
-import { PluginFolder } from '../../../../../../support/plugin-host.ts';
 
 const root = '/srv/plugins';
 const discover = (files: string[], declared: { id: string; path: string }[] = []) => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { watchFolders } from '../../../../../../../src/features/plugins/host/catalog/folder-watch.ts';
-import { eventually, PluginFolder } from '../../../../../../support/plugin-host.ts';
+import { eventually } from '../../../../../../support/eventually.ts';
 
 t.test('tells of changes in the followed folders only', async (t) => {
   const folder = new PluginFolder({ 'a/x.ts': '1', 'b/x.ts': '1' });

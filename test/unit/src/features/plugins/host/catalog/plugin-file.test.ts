@@ -7,13 +7,13 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { isInside } from '../../../../../../../sandbox/host/compiler/source-files.ts';
+import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import {
   entryPath,
   findPluginFile,
   packageMain,
   pluginLabel,
 } from '../../../../../../../src/features/plugins/host/catalog/plugin-file.ts';
-import { PluginFolder } from '../../../../../../support/plugin-host.ts';
 
 t.test('a path is taken below the folder, with or without plugins/ in front', async (t) => {
   t.same(

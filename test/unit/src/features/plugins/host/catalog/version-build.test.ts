@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Compiler, createCompiler } from '../../../../../../../sandbox/host/compiler/compiler.ts';
 import { endCodeFailure } from '../../../../../../../sandbox/host/host-dependencies.ts';
+import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { MAX_SHOWN_NAMES } from '../../../../../../../src/features/plugins/host/catalog/fetch-hosts.ts';
 import {
   buildVersion,
@@ -12,7 +13,6 @@ import {
 } from '../../../../../../../src/features/plugins/host/catalog/version-build.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../../../src/features/plugins/records/plugin.ts';
 import { createLog } from '../../../../../../../src/observability/log.ts';
-import { PluginFolder } from '../../../../../../support/plugin-host.ts';
 
 /** "Compiles" by reading the source: `broken` makes it fail, and `impossible` makes the compiler itself throw. */
 const compiler: Compiler = {
