@@ -4,12 +4,11 @@ import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
-import { parkTransaction } from './attempts/prepare.ts';
-import { signedAttemptRecord } from './attempts/signing.ts';
 import type { LaneStep } from './lane-step.ts';
-import type { SignedAttempt } from './ledger.ts';
 import { RESTORED_RETRY_MS } from './restored-lane.ts';
 import type { Sender } from './sender.ts';
+import { signedAttemptRecord, storeAttempts } from './sign-attempts.ts';
+import { parkTransaction } from './sign-pending.ts';
 
 /** How long endpoints that cannot show all yet are waited for before an operator is asked. */
 const MAX_WAIT_MS = 600_000;
@@ -188,24 +187,20 @@ async function adopt(
 
 async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Transaction; past: PastTransaction }[]) {
   const now = step.clock.now();
-  const earlier = Map.groupBy(
+  const known = Map.groupBy(
     await step.read.attempts(...pairs.map(({ transaction }) => transaction.id)),
     ({ transactionId }) => transactionId,
   );
-  const adopted = pairs.map(({ transaction, past }): SignedAttempt => {
+  const adopted = pairs.map(({ transaction, past }) => {
     const { hash, fields, anchor } = past;
     const { id: transactionId, request } = transaction;
-    const about = {
-      transactionId,
-      earlier: earlier.get(transactionId) ?? [],
-      anchor,
-      purpose: 'send',
-      request,
-    } as const;
+    const earlier = known.get(transactionId) ?? [];
+    const about = { transactionId, earlier, anchor, purpose: 'send', request } as const;
     const text = `${hash} of this account is on the chain, does the same and is not in the database, which was put back: it is taken as this payment`;
     return {
       transaction,
-      decision: { kind: 'adopted', text },
+      earlier,
+      decision: { kind: 'adopted', text } as const,
       set: {
         ...(transaction.status === 'pending' && ({ status: 'sent', sequence: sequenceOf(anchor) } as const)),
         statusReason: null,
@@ -217,17 +212,11 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
       attempt: { ...signedAttemptRecord(step, about, past), acceptedAt: now },
     };
   });
-  if (!(await step.ledger.record(adopted))) {
+  if (!(await storeAttempts(step, adopted))) {
     step.life.distrust();
     return;
   }
-  for (const { transaction, set, attempt } of adopted) {
-    step.memory.offers.forget(transaction.id);
-    step.open.set(transaction.id, {
-      transaction: { ...transaction, ...set },
-      attempts: [...(earlier.get(transaction.id) ?? []), attempt],
-    });
-  }
+  for (const { transaction } of adopted) step.memory.offers.forget(transaction.id);
   step.memory.restored.clear(pairs.map(({ transaction }) => transaction.id));
 }
 

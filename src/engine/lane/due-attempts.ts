@@ -3,11 +3,6 @@ import type { DecisionKind } from '../../features/transactions/records/timeline-
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
 import {
-  type ReplacementAttempt,
-  type ReplacementOutcome,
-  signReplacementAttempts,
-} from './attempts/replacement-attempts.ts';
-import {
   ageOf,
   applyToOpen,
   expiryReason,
@@ -19,6 +14,7 @@ import {
   unminedTransactions,
 } from './lane-step.ts';
 import type { LaneChange, OpenTransaction } from './ledger.ts';
+import { type SigningOutcome, signAttempts, type WantedAttempt } from './sign-attempts.ts';
 
 /**
  * Signs the next attempt of each transaction that is in no block and needs one. A transaction that has expired, was
@@ -29,10 +25,10 @@ import type { LaneChange, OpenTransaction } from './ledger.ts';
 export async function signDueAttempts(step: LaneStep): Promise<number> {
   await applyToOpen(step, await withdrawals(step));
   const due = await allDue(step);
-  const isBump = ({ attempt }: ReplacementAttempt) => Number(attempt.purpose === 'bump');
+  const isBump = ({ spec }: WantedAttempt) => Number(spec.purpose === 'bump');
   const batch = due.toSorted((one, other) => isBump(one) - isBump(other)).slice(0, step.timing.batch);
   if (batch.length === 0 || step.life.isEnding()) return 0;
-  const outcomes = await signReplacementAttempts(step, batch);
+  const outcomes = await signAttempts(step, batch);
   const changes = batch.flatMap((wanted, index) => unsigned(step, wanted, outcomes[index] ?? { kind: 'later' }) ?? []);
   await applyToOpen(step, changes);
   return batch.length;
@@ -41,41 +37,41 @@ export async function signDueAttempts(step: LaneStep): Promise<number> {
 /** The change of a transaction whose attempt was not signed, if any. */
 function unsigned(
   step: LaneStep,
-  { entry, attempt }: ReplacementAttempt,
-  outcome: ReplacementOutcome,
+  { transaction, spec }: WantedAttempt,
+  outcome: SigningOutcome,
 ): LaneChange | undefined {
-  const { transaction } = entry;
   if (outcome.kind === 'signed' || outcome.kind === 'later') return undefined;
   // No price would bring the transaction into a block.
-  if (outcome.kind === 'refused' && attempt.purpose === 'bump') {
+  if (outcome.kind === 'refused' && spec.purpose === 'bump') {
     // What nodes refuse once may be taken a moment later. It is offered again until the refusal is believed.
     const { offers } = step.memory;
     const isDoubted =
       offers.hasAnswer(transaction.id, 'refused') &&
       !offers.isHopeless(transaction.id, step.clock.elapsed(), step.timing.refusalMs);
-    if (attempt.refusal !== undefined && isDoubted) {
+    if (spec.refusal !== undefined && isDoubted) {
       offers.restUntil(transaction.id, step.clock.elapsed() + step.timing.retryMs);
       return undefined;
     }
     return withdrawTransaction(step, transaction, 'failed', 'refused', outcome.reason);
   }
   // The earlier attempts stay on offer.
-  const cause = outcome.kind === 'refused' ? 'other' : outcome.cause;
+  const cause = outcome.kind === 'parked' ? outcome.cause : outcome.kind === 'failed' ? 'error' : 'other';
   const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed() + step.timing.furtherMs);
   if (transaction.noopEnd !== null) return undefined;
   const decision = { kind: 'parked', text: outcome.reason } as const;
   return { transaction, set: { statusReason: outcome.reason }, ...(isNew ? { decision } : {}) };
 }
 
-async function allDue(step: LaneStep): Promise<ReplacementAttempt[]> {
+async function allDue(step: LaneStep): Promise<WantedAttempt[]> {
   const waiting = waitingForLower(step);
-  const due: ReplacementAttempt[] = [];
+  const due: WantedAttempt[] = [];
   for (const entry of unminedTransactions(step)) {
-    const attempt = await dueOf(step, entry);
-    if (attempt === undefined || step.memory.offers.isResting(entry.transaction.id, step.clock.elapsed())) continue;
-    if (attempt.purpose === 'bump' && waiting.has(entry)) continue;
-    if (!(await canReplace(step, entry, attempt.purpose))) continue;
-    due.push({ entry, attempt, kind: attempt.purpose === 'noop' ? 'noop-signed' : 'bumped' });
+    const { transaction, attempts: earlier } = entry;
+    const spec = await dueOf(step, entry);
+    if (spec === undefined || step.memory.offers.isResting(transaction.id, step.clock.elapsed())) continue;
+    if (spec.purpose === 'bump' && waiting.has(entry)) continue;
+    if (!(await canReplace(step, entry, spec.purpose))) continue;
+    due.push({ transaction, earlier, spec, kind: spec.purpose === 'noop' ? 'noop-signed' : 'bumped' });
   }
   return due;
 }

@@ -1,14 +1,10 @@
 import type { Intent, IntentAction } from '../../features/transactions/records/intent.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal, type NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
-import {
-  type ReplacementAttempt,
-  type ReplacementOutcome,
-  signReplacementAttempts,
-} from './attempts/replacement-attempts.ts';
 import { canReplace, withdrawTransaction } from './due-attempts.ts';
-import { applyToOpen, isUnresolved, type LaneStep, renewedTransactionIds } from './lane-step.ts';
+import { applyToOpen, earlierAttempts, isUnresolved, type LaneStep } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
+import { type SigningOutcome, signAttempts, type WantedAttempt } from './sign-attempts.ts';
 
 /** The refusal of an intent. It names statuses as the reference does in its messages, for instance `Sent`. */
 export function intentRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
@@ -46,7 +42,7 @@ const NOOP_REASONS: Readonly<Record<NoopEndStatus, string>> = {
 };
 
 /** What is to be done about an intent. */
-type Plan = { change: LaneChange } | { replacement: ReplacementAttempt } | { refusal: string } | 'later';
+type Plan = { change: LaneChange } | { replacement: WantedAttempt } | { refusal: string } | 'later';
 type Outcome = 'done' | 'later' | { refusal: string };
 
 async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<number> {
@@ -55,7 +51,7 @@ async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<
   const applied = await applyToOpen(step, changes);
   const all = plans.flatMap((plan) => (plan !== 'later' && 'replacement' in plan ? [plan.replacement] : []));
   const batch = all.slice(0, step.timing.batch);
-  const outcomes = await signReplacementAttempts(step, batch);
+  const outcomes = await signAttempts(step, batch);
 
   const refused: { position: number; transactionId: string; refusal: string }[] = [];
   let settled = 0;
@@ -112,7 +108,8 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
   if (step.memory.offers.isResting(transaction.id, step.clock.elapsed())) return 'later';
   const { request, validUntil } = action;
   const set = validUntil === null ? {} : { validUntil };
-  return { replacement: { entry, attempt: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
+  const spec = { purpose: 'replace', request } as const;
+  return { replacement: { transaction, earlier: entry.attempts, spec, kind: 'replaced', settles, set } };
 }
 
 /**
@@ -124,7 +121,7 @@ async function changePending(
   { action, position: settles }: Intent,
   transaction: Transaction,
 ): Promise<LaneChange> {
-  const isRenewed = (await renewedTransactionIds(step, [transaction])).has(transaction.id);
+  const isRenewed = (await earlierAttempts(step, [transaction])).has(transaction.id);
   const text = isRenewed ? 'No attempt of it can execute any more' : 'It was not signed yet';
   if (action.kind === 'cancel') {
     const statusReason = 'Transaction canceled by user';
@@ -141,7 +138,7 @@ async function changePending(
 function outcomeOf(
   step: LaneStep,
   { transactionId, position }: Intent,
-  { plan, isApplied, attempted }: { plan: Plan; isApplied: boolean; attempted: ReplacementOutcome | undefined },
+  { plan, isApplied, attempted }: { plan: Plan; isApplied: boolean; attempted: SigningOutcome | undefined },
 ): Outcome {
   if (plan === 'later' || 'refusal' in plan) return plan;
   if ('change' in plan) return isApplied ? 'done' : 'later';

@@ -135,14 +135,14 @@ export async function applyToOpen(step: LaneStep, changes: readonly LaneChange[]
   return applied;
 }
 
-/** The ids of pending transactions that were signed before and whose attempts have all died. */
-export async function renewedTransactionIds(
+/** The attempts, all dead, of pending transactions that were signed before, by the transaction's id. */
+export async function earlierAttempts(
   { read }: Pick<LaneStep, 'read'>,
   pending: readonly Transaction[],
-): Promise<Set<string>> {
+): Promise<Map<string, Attempt[]>> {
   const ids = pending.filter(({ onDeath }) => onDeath === 'renew').map(({ id }) => id);
-  if (ids.length === 0) return new Set();
-  return new Set((await read.attempts(...ids)).map(({ transactionId }) => transactionId));
+  const attempts = ids.length === 0 ? [] : await read.attempts(...ids);
+  return Map.groupBy(attempts, ({ transactionId }) => transactionId);
 }
 
 /** Forgets a transaction that has ended. */

@@ -10,7 +10,6 @@ import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { fillGaps } from '../sequencing/gaps.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import { applyObservations } from './apply-observations.ts';
-import { signPending } from './attempts/sign-pending.ts';
 import { markMissing, mayBeOffered, offerDueTransactions } from './broadcast.ts';
 import type { ParkedTransaction } from './broadcast-history.ts';
 import { compareRestored, withoutUnchecked } from './compare-restored.ts';
@@ -22,6 +21,7 @@ import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts
 import { OpenTransactions } from './open-transactions.ts';
 import { RestoredLane } from './restored-lane.ts';
 import { type SenderSources, Senders } from './sender.ts';
+import { signPending } from './sign-pending.ts';
 
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {
   /** On a clock that never goes back, in milliseconds. */

@@ -1,12 +1,11 @@
 import { messageOf } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
 import { newTransaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import { signedAttemptRecord, withFreshSalt } from '../lane/attempts/signing.ts';
 import { withdrawTransaction } from '../lane/due-attempts.ts';
 import { applyToOpen, hasExpired, type LaneStep, latestAttemptOf, unminedTransactions } from '../lane/lane-step.ts';
 import type { LaneChange, OpenTransaction } from '../lane/ledger.ts';
 import type { Sender } from '../lane/sender.ts';
+import { signAttempts } from '../lane/sign-attempts.ts';
 import { sequenceFigures } from './sequence-planner.ts';
 
 /**
@@ -37,47 +36,24 @@ export async function fillGaps(step: LaneStep): Promise<number> {
 }
 
 /** @returns false when no noop can be made now */
-async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<boolean> {
-  const { chain, client, relayer, account } = sender;
-  const { sequences, replacement } = client;
-  if (sequences === undefined || replacement === undefined) return false;
-  const now = step.clock.now();
-  const statusReason = `Gap-filling NOOP for ${chain.sequence?.name ?? 'sequence'} ${sequence}`;
-  const pending = newTransaction({
+async function fill(step: LaneStep, { chain, client, relayer, account }: Sender, sequence: bigint): Promise<boolean> {
+  if (client.sequences === undefined || client.replacement === undefined) return false;
+  const transaction = newTransaction({
     id: step.newId(),
     relayerId: relayer.id,
     networkType: relayer.networkType,
     lane: step.key,
-    statusReason,
-    createdAt: now,
-    request: sequences.noopRequest(account),
+    statusReason: `Gap-filling NOOP for ${chain.sequence?.name ?? 'sequence'} ${sequence}`,
+    createdAt: step.clock.now(),
+    request: client.sequences.noopRequest(account),
     validUntil: null,
     anchorKind: 'sequence',
     onDeath: 'end',
     contentKey: null,
   });
-  const entry = { transaction: { ...pending, sequence }, attempts: [], account };
-  const prepared = await replacement.prepare(entry, { purpose: 'noop' }, { committed: 0n });
-  if (prepared.kind !== 'ready') {
-    step.log.warn({ lane: step.key, reason: prepared.reason }, 'gap not filled');
-    return false;
-  }
-  const { request } = prepared;
-  const anchor = { kind: 'sequence', sequence } as const;
-  const signAndStore = async (prepared: JsonObject) => {
-    const signed = await client.sign(pending, prepared, anchor, await sender.signer());
-    const about = { transactionId: pending.id, earlier: [], anchor, purpose: 'noop', request } as const;
-    const attempt = signedAttemptRecord(step, about, signed);
-    const { hash, fields } = attempt;
-    const set = { status: 'sent', sequence, hash, fields, nextActionAt: now } as const;
-    const decision = { kind: 'gap-filled', text: statusReason } as const;
-    const stored = await step.ledger.record([{ transaction: pending, isNew: true, set, attempt, decision }]);
-    if (stored) {
-      step.open.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
-    }
-    return stored;
-  };
-  return await withFreshSalt(chain, prepared.fields, signAndStore);
+  const filler = { transaction, earlier: [], spec: { purpose: 'noop' }, kind: 'gap-filled', fills: sequence } as const;
+  const [outcome] = await signAttempts(step, [filler]);
+  return outcome?.kind === 'signed';
 }
 
 /**

@@ -101,14 +101,14 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
         'a signer that is down takes no nonces: what is canceled meanwhile leaves no gap',
         'the thread with the key dies again and again: each nonce is used once, each payment made once',
       ],
-      'unit/src/engine/lane/attempts/sign-pending': 'a failed signature leaves no gap: those behind it move down',
+      'unit/src/engine/lane/sign-pending': 'a failed signature leaves no gap: those behind it move down',
     },
   },
   15: {
     what: 'one record is prepared twice',
     shown: {
       'integration/evm-scenarios/order': 'a slow signer, many hints and a second instance: one nonce, one payment',
-      'unit/src/engine/lane/attempts/sign-pending':
+      'unit/src/engine/lane/sign-pending':
         'one that changed meanwhile undoes the whole commit, so that there is no gap',
     },
   },
@@ -295,7 +295,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/stuck':
         'what expires in a silent pool is taken back at the next look, and ends as expired',
-      'unit/src/engine/lane/attempts/sign-pending': 'what has expired before it was signed ends so, the others go on',
+      'unit/src/engine/lane/sign-pending': 'what has expired before it was signed ends so, the others go on',
     },
   },
   41: {

@@ -327,7 +327,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   52: {
     what: 'the signer is down',
     shown: {
-      'unit/src/engine/lane/attempts/sign-pending': 'a signer that is down fails nothing and takes no sequence',
+      'unit/src/engine/lane/sign-pending': 'a signer that is down fails nothing and takes no sequence',
     },
   },
   54: {

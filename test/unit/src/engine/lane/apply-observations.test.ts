@@ -1,12 +1,12 @@
 import t from 'tap';
 import type { TransactionObservation } from '../../../../../src/chains/chain-client.ts';
 import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
-import { committedCost } from '../../../../../src/engine/lane/attempts/prepare.ts';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import { applyToOpen, type LaneStep, unminedTransactions } from '../../../../../src/engine/lane/lane-step.ts';
+import { committedCost } from '../../../../../src/engine/lane/sign-attempts.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { markMissing, offerDueTransactions, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
 import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
 import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import { sequenceOf } from '../../../../../src/features/transactions/records/anchor.ts';
 import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';

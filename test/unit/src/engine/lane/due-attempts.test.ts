@@ -1,9 +1,9 @@
 import t from 'tap';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
 import { VOID } from '../../../../support/fake-chain-client.ts';

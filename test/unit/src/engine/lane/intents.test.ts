@@ -1,7 +1,7 @@
 import t from 'tap';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { IntentAction } from '../../../../../src/features/transactions/records/intent.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import {
@@ -9,6 +8,7 @@ import {
   hasExpired,
   unminedTransactions,
 } from '../../../../../src/engine/lane/lane-step.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, LANE, pendingTransaction, stepAt } from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { Lane, type LaneDeps, leaveRestartedChain } from '../../../../../src/engine/lane/lane.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { LeaseRegistry } from '../../../../../src/engine/lease-registry.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { ADDRESS, EngineWorld, fastTiming, LANE, present } from '../../../../support/engine-world.ts';

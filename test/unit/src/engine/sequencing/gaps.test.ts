@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import { fillGaps, handleStranded } from '../../../../../src/engine/sequencing/gaps.ts';
 import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';

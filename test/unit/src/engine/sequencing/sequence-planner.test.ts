@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
-import { signPending } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
 import type { Sender } from '../../../../../src/engine/lane/sender.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import {
   type SequenceFigures,
   type SequencePlan,

@@ -1,14 +1,11 @@
 import t, { type Test } from 'tap';
-import { AppError } from '../../../../../../src/domain/errors.ts';
-import {
-  type ReplacementOutcome,
-  signReplacementAttempts,
-} from '../../../../../../src/engine/lane/attempts/replacement-attempts.ts';
-import { signPending } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
-import { offerDueTransactions } from '../../../../../../src/engine/lane/broadcast.ts';
-import type { LaneStep } from '../../../../../../src/engine/lane/lane-step.ts';
-import type { Transaction } from '../../../../../../src/features/transactions/records/transaction.ts';
-import { EngineWorld, present } from '../../../../../support/engine-world.ts';
+import { AppError } from '../../../../../src/domain/errors.ts';
+import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
+import { type SigningOutcome, signAttempts } from '../../../../../src/engine/lane/sign-attempts.ts';
+import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
+import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
+import { EngineWorld, present, relayerNamed } from '../../../../support/engine-world.ts';
 
 /** This many transactions, signed and offered. */
 async function scene(t: Test, count: number) {
@@ -19,18 +16,17 @@ async function scene(t: Test, count: number) {
   await signPending(step, pending);
   await offerDueTransactions(step);
   const bumpAll = () =>
-    signReplacementAttempts(
+    signAttempts(
       step,
-      pending.map(({ id }) => ({
-        entry: present(step.open.entries.get(id)),
-        attempt: { purpose: 'bump' },
-        kind: 'bumped',
-      })),
+      pending.map(({ id }) => {
+        const { transaction, attempts: earlier } = present(step.open.entries.get(id));
+        return { transaction, earlier, spec: { purpose: 'bump' }, kind: 'bumped' };
+      }),
     );
   return { world, step, pending, bumpAll };
 }
 
-const kinds = (outcomes: readonly ReplacementOutcome[]) => outcomes.map(({ kind }) => kind);
+const kinds = (outcomes: readonly SigningOutcome[]) => outcomes.map(({ kind }) => kind);
 
 /** Makes the ledger refuse every record that contains this transaction. */
 function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
@@ -73,7 +69,7 @@ t.test('the balance is not promised twice: those that it does not bear together 
     return { kind: 'ready', request: transaction.request, fields: { price: '2' }, cost: 4n };
   };
   // Each one has 1 committed already. Its dearer version needs 3 more.
-  t.strictSame(kinds(await bumpAll()), ['signed', 'signed', 'not now']);
+  t.strictSame(kinds(await bumpAll()), ['signed', 'signed', 'parked']);
   t.strictSame(committed, [3n, 3n, 3n, 9n, 3n, 6n, 9n], 'the last again, then one after the other');
 });
 
@@ -81,7 +77,7 @@ t.test('what the store refuses holds up none but itself', async (t) => {
   const { world, step, pending, bumpAll } = await scene(t, 3);
   const [first, second] = pending;
   refuse(step, present(first), new Error('no room for it'));
-  t.strictSame(kinds(await bumpAll()), ['not now', 'later', 'later']);
+  t.strictSame(kinds(await bumpAll()), ['failed', 'later', 'later']);
   refuse(step, present(second), new Error('no room for it'));
   for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
 });
@@ -89,7 +85,7 @@ t.test('what the store refuses holds up none but itself', async (t) => {
 t.test('when nobody knows whether it was stored, nothing is tried before the store is read', async (t) => {
   const { step, pending, bumpAll } = await scene(t, 3);
   const seen = refuse(step, present(pending[0]), new AppError('UNAVAILABLE', { reason: 'no answer' }));
-  t.strictSame(kinds(await bumpAll()), ['not now', 'not now', 'not now']);
+  t.strictSame(kinds(await bumpAll()), ['failed', 'failed', 'failed']);
   t.equal(seen.tries, 1);
 });
 
@@ -103,8 +99,8 @@ t.test('one that the signer does not sign, or the network does not price, keeps 
   const before = world.signer.signatures;
   world.signer.failsAt = (signature) => signature === before + 1;
   t.match(await bumpAll(), [
-    { kind: 'not now', reason: 'no node', cause: 'error' },
-    { kind: 'not now', reason: 'the vault is sealed', cause: 'error' },
+    { kind: 'failed', reason: 'no node' },
+    { kind: 'failed', reason: 'the vault is sealed' },
     { kind: 'signed' },
   ]);
 });
@@ -122,6 +118,23 @@ t.test('nothing wanted asks nobody anything', async (t) => {
   const { step } = await scene(t, 1);
   const ledger = Object.create(step.ledger, { raise: { value: () => t.fail('asked') } }) as LaneStep['ledger'];
   const reached = t.capture(step.life, 'onCheckpoint');
-  t.strictSame(await signReplacementAttempts({ ...step, ledger }, []), []);
+  t.strictSame(await signAttempts({ ...step, ledger }, []), []);
   t.strictSame(reached(), []);
+});
+
+t.test('a dearer version that was priced under other policies than those of the moment is priced anew', async (t) => {
+  const { world, pending, bumpAll } = await scene(t, 2);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { gas_price_cap: 5 } })));
+  const before = world.signer.signatures;
+  t.strictSame(kinds(await bumpAll()), ['later', 'later']);
+  t.equal(world.signer.signatures, before);
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
+});
+
+t.test('what has no anchor yet gets none from a further attempt', async (t) => {
+  const { world, step, pending } = await scene(t, 1);
+  const { transaction } = present(step.open.entries.get(present(pending[0]).id));
+  const wanted = { transaction, earlier: [], spec: { purpose: 'bump' }, kind: 'bumped' } as const;
+  t.match(await signAttempts(step, [wanted]), [{ kind: 'failed', reason: 'there is no anchor for it' }]);
+  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
 });
