@@ -110,7 +110,7 @@ export interface Chain extends ChainFamily {
   /**
    * Opens the live side of a network over the given endpoints.
    * @param market the network's own market if it names one, else that of the service
-   * @param relays clients for the network's {@link Chain.relays}, by their method
+   * @param relays clients for the network's {@link ChainFamily.relays}, by their method
    */
   connect(
     network: Network,
@@ -119,8 +119,6 @@ export interface Chain extends ChainFamily {
     deployments?: ContractDeployments,
     relays?: ReadonlyMap<string, RpcClient>,
   ): ChainClient;
-  /** Endpoints of the network that only take transactions, and keep them private. Absent: the family has none. */
-  relays?(network: Network): readonly PrivateRelay[];
 }
 
 /** An endpoint that takes transactions and keeps them private, and the method with which it does. */
@@ -239,6 +237,8 @@ export interface ChainFamily {
   readonly builtInNetworks: readonly JsonObject[];
   /** The market that a network names itself. Null if it names none, as in families whose networks cannot. */
   marketUrl(network: Pick<Network, 'settings'>): string | null;
+  /** Endpoints of the network that only take transactions, and keep them private. */
+  relays(network: Network): readonly PrivateRelay[];
 }
 
 /** Whether two identities belong to one chain, or to two starts of one chain. */

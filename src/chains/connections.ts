@@ -112,7 +112,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
     const rpc = open(network.rpcUrls, () => {
       for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
     });
-    const byMethod = Map.groupBy(chain.relays?.(network) ?? [], ({ method }) => method);
+    const byMethod = Map.groupBy(chain.relays(network), ({ method }) => method);
     const relays = new Map([...byMethod].map(([method, some]) => [method, open(some.map(asEndpoint))]));
     const own = chain.marketUrl(network) ?? null;
     // The market is called through `http`, so the rules for endpoint addresses apply to it as well.

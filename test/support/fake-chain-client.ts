@@ -44,6 +44,7 @@ export class FakeFamily implements Chain {
   readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly builtInNetworks: JsonObject[] = [];
   readonly marketUrl = () => null;
+  readonly relays = () => [];
   readonly pace: ChainPace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 256 } };
 
   addressOf(publicKey: Uint8Array): string {

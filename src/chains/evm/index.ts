@@ -70,7 +70,6 @@ export function createEvmChain(clock: Clock): Chain {
     takesSignedBytes,
     connect: (network, rpc, _market, _deployments, relays = new Map()) =>
       createEvmClient(network, { rpc, relays }, clock),
-    relays: (network) => readNetworkSettings(network).privateEndpoints,
   };
 }
 

@@ -122,7 +122,7 @@ export function declaredUrls({ networks, relayers }: Configuration, chains: Chai
   return [
     ...networks.flatMap((network) => {
       const family = chains.get(network.type);
-      const others = [family?.marketUrl(network) ?? [], family?.relays?.(network).map(({ url }) => url) ?? []];
+      const others = [family?.marketUrl(network) ?? [], family?.relays(network).map(({ url }) => url) ?? []];
       return [...network.rpcUrls, ...others.flat().map((url) => ({ url, weight: 100 }))];
     }),
     ...relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),

@@ -1,5 +1,5 @@
 import type { ChainFamily } from '../../chain.ts';
-import { networkSchema } from './network.ts';
+import { networkSchema, readNetworkSettings } from './network.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { policySchema } from './policy.ts';
 
@@ -10,4 +10,5 @@ export const evm: ChainFamily = {
   networkSchema,
   builtInNetworks,
   marketUrl: () => null,
+  relays: (network) => readNetworkSettings(network).privateEndpoints,
 };

@@ -10,4 +10,5 @@ export const solana: ChainFamily = {
   networkSchema,
   builtInNetworks,
   marketUrl: () => null,
+  relays: () => [],
 };

@@ -10,4 +10,5 @@ export const stellar: ChainFamily = {
   networkSchema,
   builtInNetworks,
   marketUrl: horizonUrl,
+  relays: () => [],
 };
