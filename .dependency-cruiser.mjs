@@ -67,8 +67,10 @@ const npm = (name) => `(^|/)node_modules/${name}/`;
 const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http))\\.ts$';
 
+/** What a host and plugins know of the sandbox, beside its face. */
+const CONTRACT = '^sandbox/(contract|capability-contract)\\.ts$';
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-module-names)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|contract|capability-contract)\\.ts$';
 /** Calls are kept by their numbers, and frames and reports are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */
@@ -103,9 +105,9 @@ export default {
 
     forbid(
       'domain-is-pure',
-      'the domain knows itself, zod and the constants of the protocol, neither Node nor a library',
+      'the domain knows itself, zod and the constants of the contract, neither Node nor a library',
       { path: [...DOMAIN] },
-      { pathNot: [...DOMAIN, PROTOCOL, npm('zod')] },
+      { pathNot: [...DOMAIN, CONTRACT, npm('zod')] },
     ),
     forbid(
       'service-stays-in-production',
@@ -178,9 +180,9 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the face of the sandbox, the protocol, the table of calls, frames and names that bundles hold are all of it that the service may know',
+      'the service knows the face of the sandbox and its contract, and nothing behind them',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: ['^sandbox/host/', PROTOCOL, BOTH_SIDES, LANGUAGE_NAMES] },
+      { path: '^sandbox/', pathNot: ['^sandbox/host/sandbox\\.ts$', CONTRACT] },
     ),
     forbid(
       'host-stays-outside',
@@ -193,7 +195,7 @@ export default {
       'protocol-stands-alone',
       'the protocol is types and constants',
       { path: PROTOCOL },
-      { path: '.', pathNot: PROTOCOL },
+      { path: '.', pathNot: [PROTOCOL, LANGUAGE_NAMES] },
     ),
     forbid(
       'both-sides-stand-alone',

@@ -1,5 +1,5 @@
 /** The capabilities: requests that a plugin may send to the service. The other half of the protocol. Types only. */
-import type { Json } from './protocol.ts';
+import type { Json } from './contract.ts';
 
 /** Every capability: its method, what the guest sends and what it gets back. All of it is plain JSON. */
 export interface CapabilityContract {

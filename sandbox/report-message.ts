@@ -1,4 +1,5 @@
-import type { CallReport, LogEntry, ReportMessage } from './protocol.ts';
+import type { CallReport, LogEntry } from './contract.ts';
+import type { ReportMessage } from './protocol.ts';
 
 /** A call's report as it crosses to the host. */
 export function encodeReportMessage(call: number, report: CallReport): ReportMessage {

@@ -1,19 +1,16 @@
-import { type FramePayloadLimit, ProtocolViolation } from '../frames.ts';
 import {
   type CallOutcome,
-  type DoneMessage,
   type EndCode,
   FIXED_LIMITS,
   type Json,
   type Limits,
-  type LoadedMessage,
   type LoadFailure,
   type LogEntry,
-  type ReadyMessage,
   type RequestMessage,
-  UP,
   type Usage,
-} from '../protocol.ts';
+} from '../contract.ts';
+import { type FramePayloadLimit, ProtocolViolation } from '../frames.ts';
+import { type DoneMessage, type LoadedMessage, type ReadyMessage, UP } from '../protocol.ts';
 import { isJson } from './json-check.ts';
 
 /** How deeply a capability's parameters may be nested. Deeper ones could overflow a reader's stack. */

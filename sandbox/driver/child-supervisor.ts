@@ -1,22 +1,24 @@
 import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
-import { FrameDecoder, ProtocolViolation } from '../frames.ts';
 import {
-  type BootMessage,
   type CallOutcome,
   type CallReport,
   type CallTask,
   type ChildDeath,
   DEFAULT_LIMITS,
-  DOWN,
-  type DriverMessage,
   FIXED_LIMITS,
   type Limits,
-  type LoadedMessage,
   type LoadFailure,
   type LogEntry,
   type PluginVersion,
+} from '../contract.ts';
+import { FrameDecoder, ProtocolViolation } from '../frames.ts';
+import {
+  type BootMessage,
+  DOWN,
+  type DriverMessage,
+  type LoadedMessage,
   PROTOCOL_VERSION,
   type ReplyMessage,
   UP,

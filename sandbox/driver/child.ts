@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
+import { FIXED_LIMITS } from '../contract.ts';
 import { encodeFrame, ProtocolViolation } from '../frames.ts';
-import { FIXED_LIMITS } from '../protocol.ts';
 import type { JournalReader } from './journal.ts';
 import { type ChildLauncher, nodePid } from './launch.ts';
 

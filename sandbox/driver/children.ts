@@ -1,4 +1,5 @@
-import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import type { CallReport, CallTask } from '../contract.ts';
+import type { DriverData, DriverMessage, HostMessage } from '../protocol.ts';
 import { ChildSupervisor, callNotStartedReport } from './child-supervisor.ts';
 import { openJournal } from './journal.ts';
 import { type ChildLauncher, launch } from './launch.ts';

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
+import type { Confinement, Restriction } from '../contract.ts';
+import { JOURNAL_BYTES } from '../protocol.ts';
 import { type ChildLauncher, FILTER_FD, NODE_ALONE, start } from './launch.ts';
 import { syscallFilter, unnamedFile } from './syscall-filter.ts';
 

@@ -1,8 +1,7 @@
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { isMainThread, MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
+import type { CallReport, CallTask } from '../contract.ts';
 import {
-  type CallReport,
-  type CallTask,
   type DriverData,
   type FromDriverMessages,
   MESSAGES_AT_ONCE,

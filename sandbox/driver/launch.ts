@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import type { Confinement } from '../protocol.ts';
+import type { Confinement } from '../contract.ts';
 
 /**
  * Flags for node. `--permission --allow-addons` alone leaves gaps that the others close: `node:sqlite` and `node:ffi`

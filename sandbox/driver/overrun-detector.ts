@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
+import { type ChildDeath, FIXED_LIMITS, type Limits } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
-import { type ChildDeath, evaluationLimitMs, FIXED_LIMITS, type Limits } from '../protocol.ts';
+import { evaluationLimitMs } from '../protocol.ts';
 import { type ChildNiceness, type ChildPids, ChildPriority, Niceness } from './priority.ts';
 import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './processor-time.ts';
 

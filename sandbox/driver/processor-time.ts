@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import type { Limits } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
-import { evaluationLimitMs, type Limits } from '../protocol.ts';
+import { evaluationLimitMs } from '../protocol.ts';
 
 /**
  * The factor, and the milliseconds on top, by which a process may exceed the time of its guest's stretches: its helper

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { ProtocolViolation } from '../frames.ts';
 import {
   type CallOutcome,
   type CallReport,
@@ -11,7 +10,8 @@ import {
   type Limits,
   type LogEntry,
   type Usage,
-} from '../protocol.ts';
+} from '../contract.ts';
+import { ProtocolViolation } from '../frames.ts';
 import type { CpuShare } from './processor-time.ts';
 
 /** One call from its task to its report. After the report the object stays until the child has let go of the call. */

@@ -9,8 +9,9 @@
  * `"use strict"` comes first: it hides the caller of every function of the runtime. Names are not minified, so that
  * `URL.name` is `URL`.
  */
+
+import type { CallOutcome, InvocationContext } from '../contract.ts';
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
-import type { CallOutcome, InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
 import { MissingEnvironmentNames } from './environment-reads.ts';

@@ -1,4 +1,4 @@
-import type { CallOutcome, EndCode } from '../protocol.ts';
+import type { CallOutcome, EndCode } from '../contract.ts';
 import { MissingEnvironmentNames } from './environment-reads.ts';
 import { describeFailure, isPluginErrorValue } from './failure.ts';
 import type { HostLink } from './host-link.ts';

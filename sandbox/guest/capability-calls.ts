@@ -1,5 +1,6 @@
 import type { CapabilityContract, CapabilityMethod } from '../capability-contract.ts';
-import type { CapabilityReply, FIXED_LIMITS, Json, ReplyMessage } from '../protocol.ts';
+import type { CapabilityReply, FIXED_LIMITS, Json } from '../contract.ts';
+import type { ReplyMessage } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
 import {

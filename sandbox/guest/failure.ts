@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../protocol.ts';
+import type { CallOutcome } from '../contract.ts';
 import { isInteger, stringSlice, stringTrim, toText } from './intrinsics/primordials.ts';
 import { toJsonText } from './json-text.ts';
 

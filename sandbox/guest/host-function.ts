@@ -1,7 +1,7 @@
 /**
  * Types of what the child process and the guest runtime exchange inside the child. The protocol defines the messages.
  */
-import type { Limits } from '../protocol.ts';
+import type { Limits } from '../contract.ts';
 
 /**
  * The only function that the guest runtime is given. It runs synchronously in the child, outside the isolate. It takes

@@ -1,4 +1,4 @@
-import type { CallOutcome, LogEntry } from '../protocol.ts';
+import type { CallOutcome, LogEntry } from '../contract.ts';
 import type { HostFunction, UrlParts } from './host-function.ts';
 import { enumerableKeys, parseJson, quoteJson } from './intrinsics/primordials.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';

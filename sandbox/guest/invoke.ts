@@ -1,4 +1,4 @@
-import type { InvocationContext } from '../protocol.ts';
+import type { InvocationContext } from '../contract.ts';
 import type { CallEnd } from './call-end.ts';
 import type { CapabilityCaller } from './capability-calls.ts';
 import {

@@ -1,4 +1,4 @@
-import type { FIXED_LIMITS } from '../protocol.ts';
+import type { FIXED_LIMITS } from '../contract.ts';
 import type { CapabilityCaller } from './capability-calls.ts';
 import {
   apply,

@@ -1,4 +1,4 @@
-import type { Json } from '../protocol.ts';
+import type { Json } from '../contract.ts';
 import { type CapabilityCaller, capabilityErrorOf } from './capability-calls.ts';
 import { min, NativeTypeError, SafeWeakMap } from './intrinsics/primordials.ts';
 import type {

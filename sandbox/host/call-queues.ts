@@ -1,5 +1,4 @@
-import type { PluginVersion } from '../protocol.ts';
-import type { CallerSignal, Clock } from './host-dependencies.ts';
+import type { CallerSignal, Clock, PluginVersion } from '../contract.ts';
 import type { SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
 
 /** A call that asks for a place. */

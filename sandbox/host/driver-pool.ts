@@ -1,9 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { CallTable } from '../call-table.ts';
+import type { CallReport, CallTask, Log } from '../contract.ts';
 import {
-  type CallReport,
-  type CallTask,
   type DriverData,
   type DriverMessage,
   type FromDriverMessages,
@@ -13,7 +12,6 @@ import {
   type ToDriverMessages,
 } from '../protocol.ts';
 import { decodeReportMessage } from '../report-message.ts';
-import type { Log } from './host-dependencies.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {

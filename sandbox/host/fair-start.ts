@@ -1,4 +1,4 @@
-import type { Clock } from './host-dependencies.ts';
+import type { Clock } from '../contract.ts';
 
 /** How long tasks may run in one turn of the event loop, in ms. The last task may run longer. */
 const TURN_MS = 5;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Json } from '../protocol.ts';
-import type { Clock } from './host-dependencies.ts';
+import type { Clock, Json } from '../contract.ts';
 
 /** When a request, an API key or a plugin is backed off, and for how long. */
 export interface QuarantineRules {

@@ -1,5 +1,5 @@
-import type { ChildDeath, Confinement, DriverMessage, HostMessage, LoadFailure, PluginVersion } from '../protocol.ts';
-import type { Clock, Log } from './host-dependencies.ts';
+import type { ChildDeath, Clock, Confinement, LoadFailure, Log, PluginVersion } from '../contract.ts';
+import type { DriverMessage, HostMessage } from '../protocol.ts';
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];

@@ -1,26 +1,37 @@
 import { join } from 'node:path';
-import {
-  type CallReport,
-  type CallTask,
-  type CapabilityReply,
-  type ChildDeath,
-  type Confinement,
-  type DriverMessage,
-  type HostMessage,
-  type LoadFailure,
-  type PluginVersion,
-  PROTOCOL_VERSION,
-  type RequestMessage,
-} from '../protocol.ts';
+import type {
+  CallReport,
+  CallTask,
+  CapabilityReply,
+  ChildDeath,
+  Clock,
+  Confinement,
+  LoadFailure,
+  Log,
+  PluginVersion,
+  RequestMessage,
+} from '../contract.ts';
+import { type DriverMessage, PROTOCOL_VERSION } from '../protocol.ts';
 import { CallQueues } from './call-queues.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
 import { sandboxTexts } from './compiler/sandbox-texts.ts';
 import { createDriverPool, type DriverPool } from './driver-pool.ts';
 import { FairTaskStarter } from './fair-start.ts';
-import type { Clock, Log } from './host-dependencies.ts';
 import { createOrphanProcesses, killProcess, type OrphanProcesses, systemStartTime } from './orphans.ts';
+import { Quarantine } from './quarantine.ts';
 import { type ProcessClosedMessage, type SandboxProcess, SandboxProcesses } from './sandbox-processes.ts';
+import { UsageLedger } from './usage.ts';
+
+/** With `contract.ts`, all that a host knows of the sandbox. */
+export { CallTable } from '../call-table.ts';
+export type { CallQueues, ChildSeat, NoSeatReason } from './call-queues.ts';
+export { type Bundle, type Compiler, createCompiler, type PluginFile } from './compiler/compiler.ts';
+export { isInside } from './compiler/source-files.ts';
+export { positionInStack, type SourcePositions } from './compiler/source-positions.ts';
+export { type Quarantine, requestFingerprint } from './quarantine.ts';
+export type { SandboxProcess } from './sandbox-processes.ts';
+export type { HourUsage, UsageLedger, UsageTotals } from './usage.ts';
 
 export interface SandboxOptions {
   /** Answers what a running call asks of its host: the call by its process and number, and the request, unparsed. */
@@ -76,6 +87,10 @@ export interface SandboxStatus {
 export interface Sandbox {
   /** Decides which call runs where and when. */
   readonly admission: CallQueues;
+  /** Backs off who kills processes again and again. The host tells it of kills and of calls that ended well. */
+  readonly quarantine: Quarantine;
+  /** Counts what calls used. The host tells it of each call. */
+  readonly usage: UsageLedger;
   /**
    * Ends what an earlier host left behind, and starts the first thread and the spare process.
    * @param root the plugins folder, without symbolic links
@@ -84,8 +99,8 @@ export interface Sandbox {
   open(root: string): Promise<{ compiler: Compiler; thread: Promise<void> } | undefined>;
   /** Runs a call in a process that {@link admission} gave it. Rejects when its thread dies. */
   run(thread: number, task: CallTask): Promise<CallReport>;
-  /** Sends a message to a thread. The message is lost when the thread is gone. */
-  post(thread: number, message: HostMessage): void;
+  /** Ends a call whose report nobody waits for. */
+  cancel(thread: number, child: number, call: number): void;
   /** Loads a version in a process, so that its failure is known before the first call. */
   tryOut(version: PluginVersion): boolean;
   /** Looks at queues and idle processes. Call it now and then. */
@@ -180,6 +195,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   return {
     admission,
+    quarantine: new Quarantine(clock),
+    usage: new UsageLedger(clock),
     async open(root) {
       const swept = (await orphans?.sweep()) ?? [];
       if (swept.length > 0) log.warn({ pids: swept }, 'ended sandbox processes that an earlier server left behind');
@@ -191,7 +208,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       return { compiler, thread: starting };
     },
     run: (thread, task) => pool?.run(thread, task) ?? Promise.reject(new Error('no thread has been started')),
-    post: (thread, message) => pool?.post(thread, message),
+    cancel: (thread, child, call) => pool?.post(thread, { type: 'cancel', child, call }),
     tryOut: (version) => children.tryOut(version),
     tick() {
       admission.tick();

@@ -1,5 +1,4 @@
-import type { CallUsage } from '../protocol.ts';
-import type { Clock } from './host-dependencies.ts';
+import type { CallUsage, Clock } from '../contract.ts';
 
 /** The sums over some calls. */
 export interface UsageTotals {

@@ -1,10 +1,10 @@
+import { type CallOutcome, FIXED_LIMITS, type Limits } from '../contract.ts';
 import type { HostFunction, HostOp, UrlParts, UrlQuestion } from '../guest/host-function.ts';
-import { type CallOutcome, FIXED_LIMITS, type Limits, UP } from '../protocol.ts';
+import { UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoResources } from './crypto/crypto-answer.ts';
-import type { CryptoJobQueue } from './crypto/jobs.ts';
-import { CallJobs } from './crypto/jobs.ts';
+import { CallJobs, type CryptoJobQueue } from './crypto/jobs.ts';
 import { nodeCrypto } from './node-builtins.ts';
 
 const RANDOM_BYTES = 65_536;

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { type CallOutcome, type Limits, type LogEntry, UP } from '../protocol.ts';
+import type { CallOutcome, Limits, LogEntry } from '../contract.ts';
+import { UP } from '../protocol.ts';
 import { HostCallBridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';

@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { FIXED_LIMITS } from '../contract.ts';
 import { FRAME_HEADER_BYTES, FrameDecoder, type FrameListener, writeFrameHeader } from '../frames.ts';
-import { FIXED_LIMITS, JOURNAL_BYTES, JOURNAL_HEADER_BYTES, UP } from '../protocol.ts';
+import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES, UP } from '../protocol.ts';
 import { nodeZlib } from './node-builtins.ts';
 
 const OUTBOX_BYTES = 65_536;

@@ -1,4 +1,4 @@
-import type { PluginVersion } from '../protocol.ts';
+import type { PluginVersion } from '../contract.ts';
 import type { GuestIsolate } from './isolate.ts';
 
 /** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */

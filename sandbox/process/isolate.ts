@@ -1,15 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion } from '../contract.ts';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
 import { findLanguageNames } from '../language-names.ts';
-import {
-  DEFAULT_LIMITS,
-  evaluationLimitMs,
-  FIXED_LIMITS,
-  LAZY_MODULE_MARKER,
-  type LoadFailure,
-  type PluginVersion,
-} from '../protocol.ts';
+import { evaluationLimitMs, LAZY_MODULE_MARKER } from '../protocol.ts';
 
 /**
  * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.

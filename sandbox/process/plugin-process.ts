@@ -1,15 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
+import type { CallOutcome, LoadFailure, PluginVersion } from '../contract.ts';
 import {
   type BootMessage,
-  type CallOutcome,
   DOWN,
   type DoneMessage,
   evaluationLimitMs,
   JOURNAL_FD,
   type LoadedMessage,
-  type LoadFailure,
-  type PluginVersion,
   PROTOCOL_VERSION,
   type ReadyMessage,
   UP,

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { FIXED_LIMITS } from '../protocol.ts';
+import { FIXED_LIMITS } from '../contract.ts';
 
 /** How much of the past counts, in milliseconds of wall time in stretches. */
 const REMEMBERED_MS = 200;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createCompiler } from '../../sandbox/host/compiler/compiler.ts';
+import { createCompiler } from '../../sandbox/host/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
 import { createMachineIdentityHttp, createSignerHttp } from '../egress/signer-http.ts';
 import { PluginCatalog, pluginsRoot } from '../features/plugins/host/catalog/catalog.ts';

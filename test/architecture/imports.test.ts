@@ -57,7 +57,11 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'migrations-stand-alone': [['src/store/migrations/a.ts', 'src/domain/id.ts']],
   'chains-are-apart': [['src/chains/evm/a.ts', 'src/chains/solana/fees.ts']],
   'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/price/fees.ts']],
-  'wall-from-service': [['src/features/plugins/host/d.ts', 'sandbox/driver/child-supervisor.ts']],
+  'wall-from-service': [
+    ['src/features/plugins/host/d.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['src/features/plugins/host/e.ts', 'sandbox/protocol.ts'],
+    ['src/features/plugins/host/f.ts', 'sandbox/host/call-queues.ts'],
+  ],
   'wall-from-sandbox': [['sandbox/driver/b.ts', 'src/domain/id.ts']],
   'protocol-stands-alone': [
     ['sandbox/protocol.ts', 'zod'],
@@ -92,7 +96,8 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/http/routes/z.ts', 'src/features/relayers/relayers.ts'],
   ['src/engine/z.ts', 'src/chains/chain.ts'],
   ['src/chains/evm/z.ts', 'src/signers/signer.ts'],
-  ['src/features/plugins/host/y.ts', 'sandbox/protocol.ts'],
+  ['src/features/plugins/host/y.ts', 'sandbox/contract.ts'],
+  ['src/features/plugins/host/x.ts', 'sandbox/host/sandbox.ts'],
   ['src/domain/z.ts', 'zod'],
   ['sandbox/process/isolate.ts', 'isolated-vm'],
   ['sandbox/process/z.ts', 'node:net'],

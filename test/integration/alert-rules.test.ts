@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type ChildDeath, END_CODES } from '../../sandbox/protocol.ts';
+import { type ChildDeath, END_CODES } from '../../sandbox/contract.ts';
 import type { StoreWriteOutcome } from '../../src/app/metrics.ts';
 import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
 import type { RpcVerdict } from '../../src/egress/rpc/rpc-verdict.ts';

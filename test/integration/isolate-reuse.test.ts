@@ -5,7 +5,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
-import { GUEST_MODULES } from '../../sandbox/guest-module-names.ts';
+import { GUEST_MODULES } from '../../sandbox/contract.ts';
 import { hostFunctionOutsideCalls } from '../../sandbox/process/bridge.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
 import { contextText, guestRuntime, plugin } from '../../sandbox/test/support/sandbox.ts';

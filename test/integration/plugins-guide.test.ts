@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/contract.ts';
 import { MAX_BUNDLE_BYTES } from '../../sandbox/host/compiler/build-job.ts';
-import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';

@@ -5,7 +5,7 @@
  */
 
 import t from 'tap';
-import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../sandbox/contract.ts';
 import { hostileScript, inside } from '../../sandbox/test/support/hostile-sandbox.ts';
 import { besideHostile } from '../support/beside-hostile.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,4 @@
-import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../sandbox/contract.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json/json.ts';

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../protocol.ts';
+import type { LogLevel } from '../../contract.ts';
 import type { HostLink } from '../host-link.ts';
 import {
   captureStack,

@@ -1,5 +1,5 @@
 import querystring from 'unenv/node/querystring';
-import type { GuestModule } from '../../guest-module-names.ts';
+import type { GuestModule } from '../../contract.ts';
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { defineLazily } from '../lazy-property.ts';
 import { createAsyncHooks, keepContexts, leaveContexts } from '../node/async-context.ts';

@@ -4,7 +4,7 @@ import { frozen } from '../sdk/frozen.ts';
 
 export * from './relayer-sdk.ts';
 
-/** As `RUN_PLUGIN` in `sandbox/guest-module-names.ts`. */
+/** As `RUN_PLUGIN` in `sandbox/language-names.ts`. */
 const RUN_PLUGIN = '__isolayer_run_plugin__';
 
 /**

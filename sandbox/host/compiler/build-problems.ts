@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { BuildFailure, Location, Message } from 'esbuild';
-import { endCodeFailure, type HostFailure } from '../host-dependencies.ts';
+import { endCodeFailure, type HostFailure } from '../../contract.ts';
 import { absentModuleAdvice } from './absent-modules.ts';
 import { type BuildProblem, type BuildProblems, MAX_PROBLEMS, PROBLEM_CHARS } from './build-job.ts';
 import { isReadByBundler } from './package-files.ts';

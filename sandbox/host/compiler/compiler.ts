@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { endCodeFailure, type HostFailure } from '../../contract.ts';
 import { LAZY_MODULE_MARKER } from '../../protocol.ts';
-import { endCodeFailure, type HostFailure } from '../host-dependencies.ts';
 import { type BuildResult, MAX_BUNDLE_BYTES, type RuntimeJob } from './build-job.ts';
 import { compileFailure, problemLines } from './build-problems.ts';
 import { Bundler, BundlerLost } from './bundler.ts';

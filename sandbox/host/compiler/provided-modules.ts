@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
-import { GUEST_MODULES } from '../../guest-module-names.ts';
+import { GUEST_MODULES } from '../../contract.ts';
 
 /** The namespace of the Node modules that the guest provides itself. */
 export const PROVIDED_NAMESPACE = 'node';

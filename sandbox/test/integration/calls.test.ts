@@ -3,7 +3,7 @@
  * nothing of one call reaches the next.
  */
 import t, { type Test } from 'tap';
-import type { CallOutcome, Json } from '../../protocol.ts';
+import type { CallOutcome, Json } from '../../contract.ts';
 import { guestRuntime, plugin, TestSandbox, version } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();

@@ -5,7 +5,7 @@
  */
 import { stop } from 'esbuild';
 import t from 'tap';
-import type { CallOutcome } from '../../protocol.ts';
+import type { CallOutcome } from '../../contract.ts';
 import { bundle, GuestWorld } from '../support/guest-isolate.ts';
 
 const world = await GuestWorld.open();

@@ -3,7 +3,7 @@ import { builtinModules } from 'node:module';
 import { stop } from 'esbuild';
 import t from 'tap';
 import { holdPage } from '../../../test/support/pages/held-page.ts';
-import { GUEST_MODULES } from '../../guest-module-names.ts';
+import { GUEST_MODULES } from '../../contract.ts';
 import { GuestWorld } from '../support/guest-isolate.ts';
 import { compareWithNode, compiled } from '../support/guest-oracle.ts';
 import { findExports, modulesPage } from '../support/modules-page.ts';

@@ -4,7 +4,8 @@
  * test of `child-messages.ts` covers all refused messages. Here a real process sends one of each kind.
  */
 import t from 'tap';
-import { FIXED_LIMITS, UP } from '../../protocol.ts';
+import { FIXED_LIMITS } from '../../contract.ts';
+import { UP } from '../../protocol.ts';
 import { assertLiesEnd, frameHeader, HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { plugin } from '../support/sandbox.ts';
 

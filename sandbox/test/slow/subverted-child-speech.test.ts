@@ -5,7 +5,8 @@
  * messages. Here a real process sends one of each kind.
  */
 import t from 'tap';
-import { FIXED_LIMITS, UP } from '../../protocol.ts';
+import { FIXED_LIMITS } from '../../contract.ts';
+import { UP } from '../../protocol.ts';
 import { assertLiesEnd, frameHeader, HostileSandboxes, inside } from '../support/hostile-sandbox.ts';
 
 const hostile = await HostileSandboxes.create();

@@ -3,7 +3,8 @@
  * call's `params` decide what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
-import type { CallReport, CallTask, Confinement, FromDriverMessages, ToDriverMessages } from '../../protocol.ts';
+import type { CallReport, CallTask, Confinement } from '../../contract.ts';
+import type { FromDriverMessages, ToDriverMessages } from '../../protocol.ts';
 import { encodeReportMessage } from '../../report-message.ts';
 
 const CONFINEMENT: Confinement = {

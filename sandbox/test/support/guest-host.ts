@@ -1,9 +1,9 @@
+import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../contract.ts';
 import { parseRequest, splitRequestText } from '../../driver/child-messages.ts';
 import type { HostFunction, HostOp } from '../../guest/host-function.ts';
 import { answerUrlQuestion } from '../../process/bridge.ts';
 import { OpenCiphers } from '../../process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../process/crypto/crypto-answer.ts';
-import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../protocol.ts';
 
 /** The host's side of a guest runtime, without processes. It records what the guest sends, and answers from lists. */
 export class GuestHost {

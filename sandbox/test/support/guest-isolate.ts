@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { build } from 'esbuild';
+import type { CallOutcome, CapabilityReply, Json, Limits, LogEntry } from '../../contract.ts';
 import { GuestProgram, GuestRuntime } from '../../process/isolate.ts';
-import type { CallOutcome, CapabilityReply, Json, Limits, LogEntry } from '../../protocol.ts';
 import { GuestHost, replyText } from './guest-host.ts';
 import { guestRuntime, ROOT, version } from './sandbox.ts';
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { Limits } from '../../contract.ts';
 import { performBuild } from '../../host/compiler/guest-build.ts';
-import type { Limits } from '../../protocol.ts';
 import type { GuestWorld } from './guest-isolate.ts';
 import { PluginFolder } from './plugin-folder.ts';
 import { SANDBOX_DIR } from './sandbox.ts';

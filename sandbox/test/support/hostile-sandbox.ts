@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { build, stop } from 'esbuild';
 import type { Test } from 'tap';
+import type { Limits } from '../../contract.ts';
 import { probeLauncher } from '../../driver/confinement.ts';
 import { launch } from '../../driver/launch.ts';
 import { CHILD_BUILD, childProgram, nativeAddon } from '../../host/compiler/child-program.ts';
-import { type Limits, UP } from '../../protocol.ts';
+import { UP } from '../../protocol.ts';
 import { plugin, ROOT, TestSandbox } from './sandbox.ts';
 
 /** The child's program with `hostile-child.ts` as its entry. */

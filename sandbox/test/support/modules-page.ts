@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { builtinModules, isBuiltin } from 'node:module';
-import { GUEST_MODULES } from '../../guest-module-names.ts';
+import { GUEST_MODULES } from '../../contract.ts';
 import { absentModuleAdvice } from '../../host/compiler/absent-modules.ts';
 import type { GuestWorld } from './guest-isolate.ts';
 import { compiled } from './guest-oracle.ts';

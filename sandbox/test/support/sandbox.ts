@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { type CallReport, DEFAULT_LIMITS, type Json, type Limits, type PluginVersion } from '../../contract.ts';
 import { ChildSupervisor } from '../../driver/child-supervisor.ts';
 import { probeLauncher } from '../../driver/confinement.ts';
 import { type JournalReader, openJournal } from '../../driver/journal.ts';
@@ -7,15 +8,7 @@ import { type ChildLauncher, launch } from '../../driver/launch.ts';
 import { nativeAddon } from '../../host/compiler/child-program.ts';
 import { createCompiler } from '../../host/compiler/compiler.ts';
 import { type SandboxTexts, sandboxTexts } from '../../host/compiler/sandbox-texts.ts';
-import {
-  type CallReport,
-  DEFAULT_LIMITS,
-  type DriverMessage,
-  type Json,
-  type Limits,
-  type LoadedMessage,
-  type PluginVersion,
-} from '../../protocol.ts';
+import type { DriverMessage, LoadedMessage } from '../../protocol.ts';
 
 /** The folder of the checkout. */
 export const ROOT = path.resolve(import.meta.dirname, '../../..');

@@ -1,9 +1,10 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
 import t from 'tap';
 import { fc } from '../../../test/support/properties.ts';
+import { FIXED_LIMITS } from '../../contract.ts';
 import { childPayloadLimits } from '../../driver/child-messages.ts';
 import { encodeFrame, FrameDecoder, ProtocolViolation } from '../../frames.ts';
-import { FIXED_LIMITS, UP } from '../../protocol.ts';
+import { UP } from '../../protocol.ts';
 import { collectGarbage } from '../support/collect-garbage.ts';
 
 type Frame = [kind: number, call: number, text: string];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CallReport } from '../../protocol.ts';
+import type { CallReport } from '../../contract.ts';
 import { decodeReportMessage, encodeReportMessage } from '../../report-message.ts';
 
 const report: CallReport = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
-import { GUEST_MODULES } from '../../../sandbox/guest-module-names.ts';
+import { GUEST_MODULES } from '../../../sandbox/contract.ts';
 import type { CommandContext } from '../command.ts';
 import { readCommandEnvironment } from '../settings.ts';
 

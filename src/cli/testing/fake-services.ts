@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../sandbox/contract.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../sandbox/contract.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { KeyedEffect } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';

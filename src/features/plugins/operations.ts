@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CallerSignal } from '../../../sandbox/host/host-dependencies.ts';
+import type { CallerSignal } from '../../../sandbox/contract.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { JsonTextError, parseJson } from '../../domain/json/json-text.ts';
 import { seenPlugin } from '../../http/access/seen-plugin.ts';

@@ -4,9 +4,10 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallReport } from '../../../sandbox/contract.ts';
 import { nativeAddon } from '../../../sandbox/host/compiler/child-program.ts';
 import { createDriverPool } from '../../../sandbox/host/driver-pool.ts';
-import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
+import { type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
 import {
   contextText,
   guestRuntime,

@@ -1,4 +1,4 @@
-import { END_CODES } from '../../../sandbox/protocol.ts';
+import { END_CODES } from '../../../sandbox/contract.ts';
 import type { RunningService } from '../../support/service.ts';
 import type { End } from './hostile-plugins.ts';
 

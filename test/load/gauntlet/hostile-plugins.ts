@@ -1,4 +1,4 @@
-import type { EndCode } from '../../../sandbox/protocol.ts';
+import type { EndCode } from '../../../sandbox/contract.ts';
 import type { Attack } from '../../support/attacks/attack.ts';
 
 /** How a call ended, according to its answer. */

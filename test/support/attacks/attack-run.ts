@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { END_CODES, type EndCode } from '../../../sandbox/protocol.ts';
+import { END_CODES, type EndCode } from '../../../sandbox/contract.ts';
 import { composeService } from '../composed-service.ts';
 import { descendantsOf, survivors } from '../processes.ts';
 import type { Attack } from './attack.ts';

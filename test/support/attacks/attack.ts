@@ -1,4 +1,4 @@
-import type { EndCode, Limits } from '../../../sandbox/protocol.ts';
+import type { EndCode, Limits } from '../../../sandbox/contract.ts';
 
 /** A hostile guest program, and the ends that count as contained. */
 export interface Attack {

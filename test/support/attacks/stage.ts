@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { DEFAULT_LIMITS, END_CODES, type Limits } from '../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS, END_CODES, type Limits } from '../../../sandbox/contract.ts';
 import type { AnswerBody, StartedService } from '../service.ts';
 import { createWorkspace, type Workspace, type WorkspaceOptions } from '../workspace.ts';
 import type { Attack } from './attack.ts';

@@ -1,10 +1,10 @@
 /** Threat: a sandbox whose child is not what it should be: late, broken, too large, or gone. */
 import t from 'tap';
+import { DEFAULT_LIMITS, type LoadFailure } from '../../../contract.ts';
 import { LoadedVersions } from '../../../driver/child-supervisor.ts';
 import { probeLauncher } from '../../../driver/confinement.ts';
 import { start } from '../../../driver/launch.ts';
 import { ProtocolViolation } from '../../../frames.ts';
-import { DEFAULT_LIMITS, type LoadFailure } from '../../../protocol.ts';
 import { guestRuntime, plugin, runs, TestSandbox, version } from '../../support/sandbox.ts';
 
 const bare = await probeLauncher('darwin', '');

@@ -1,10 +1,10 @@
 /** Threat: a child that lives on after its kill, drowns the thread in its last words, or takes it along by an error. */
 import t from 'tap';
+import { FIXED_LIMITS } from '../../../contract.ts';
 import { ChildConnection, type ChildExit } from '../../../driver/child.ts';
 import { probeLauncher } from '../../../driver/confinement.ts';
 import { start } from '../../../driver/launch.ts';
 import { encodeFrame } from '../../../frames.ts';
-import { FIXED_LIMITS } from '../../../protocol.ts';
 import { runs } from '../../support/sandbox.ts';
 
 const launcher = await probeLauncher('darwin', '');

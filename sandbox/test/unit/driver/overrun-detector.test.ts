@@ -1,10 +1,10 @@
 /** Threat: a child that hangs, fills the memory or takes the processor, and a call that is blamed in another's place. */
 import { performance } from 'node:perf_hooks';
 import t from 'tap';
+import { DEFAULT_LIMITS } from '../../../contract.ts';
 import { Heartbeat, NO_CALL, OverrunDetector, RssTrend } from '../../../driver/overrun-detector.ts';
 import type { ChildNiceness } from '../../../driver/priority.ts';
 import { ProtocolViolation } from '../../../frames.ts';
-import { DEFAULT_LIMITS } from '../../../protocol.ts';
 
 const MIB = 1_048_576;
 const limits = { process_mb: 512, slice_ms: 500 };

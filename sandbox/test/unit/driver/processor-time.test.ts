@@ -1,8 +1,8 @@
 /** Threat: a child that says little or nothing of what it does, to have the processor for itself. */
 import t from 'tap';
+import { DEFAULT_LIMITS } from '../../../contract.ts';
 import { ChildCpuLimit, ProcessCpuTimeReader } from '../../../driver/processor-time.ts';
 import { ProtocolViolation } from '../../../frames.ts';
-import { DEFAULT_LIMITS } from '../../../protocol.ts';
 
 const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };
 

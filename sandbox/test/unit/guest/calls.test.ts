@@ -1,10 +1,10 @@
 import t from 'tap';
+import type { CallOutcome } from '../../../contract.ts';
 import { CallEnd } from '../../../guest/call-end.ts';
 import { CapabilityCalls, capabilityErrorOf } from '../../../guest/capability-calls.ts';
 import { MissingEnvironmentNames } from '../../../guest/environment-reads.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { createContext, invokeHandler } from '../../../guest/invoke.ts';
-import type { CallOutcome } from '../../../protocol.ts';
 import { GuestHost, replyText } from '../../support/guest-host.ts';
 
 t.test('call end', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { CallOutcome } from '../../../contract.ts';
 import { HostLink } from '../../../guest/host-link.ts';
-import type { CallOutcome } from '../../../protocol.ts';
 import { GuestHost } from '../../support/guest-host.ts';
 
 t.test('speaks the texts of the protocol', (t) => {

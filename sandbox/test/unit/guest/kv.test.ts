@@ -1,11 +1,11 @@
 import t from 'tap';
 import { fc, runsOf } from '../../../../test/support/properties.ts';
 import { meterThread } from '../../../../test/support/thread-time.ts';
+import { FIXED_LIMITS, type Json } from '../../../contract.ts';
 import { CallEnd } from '../../../guest/call-end.ts';
 import { CapabilityCalls } from '../../../guest/capability-calls.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { createKv, literalLength, matchesPattern } from '../../../guest/kv.ts';
-import { FIXED_LIMITS, type Json } from '../../../protocol.ts';
 import { GuestHost, replyText } from '../../support/guest-host.ts';
 
 function open() {

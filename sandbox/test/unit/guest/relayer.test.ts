@@ -1,10 +1,10 @@
 import t from 'tap';
+import type { Json } from '../../../contract.ts';
 import { CallEnd } from '../../../guest/call-end.ts';
 import { CapabilityCalls } from '../../../guest/capability-calls.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { PluginError } from '../../../guest/plugin-error.ts';
 import { createApi, waitForTransaction } from '../../../guest/relayer.ts';
-import type { Json } from '../../../protocol.ts';
 import { GuestHost, replyText } from '../../support/guest-host.ts';
 
 function open() {

@@ -1,8 +1,9 @@
 /** Threat: a plugin with more calls than it can run, or with calls that never end, makes other plugins wait. */
 import t from 'tap';
+import { DEFAULT_LIMITS, type PluginVersion } from '../../../contract.ts';
 import { CallQueues, type ChildSeat, type QueuedCall } from '../../../host/call-queues.ts';
 import { SandboxProcesses } from '../../../host/sandbox-processes.ts';
-import { DEFAULT_LIMITS, type HostMessage, type PluginVersion } from '../../../protocol.ts';
+import type { HostMessage } from '../../../protocol.ts';
 
 /** Processes that answer when the test lets them. */
 function setUp(maxProcesses = 4) {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { DEFAULT_LIMITS, type LoadFailure, type PluginVersion } from '../../../contract.ts';
 import {
   hasRoomForCall,
   isIdle,
@@ -6,13 +7,7 @@ import {
   type ProcessClosedMessage,
   SandboxProcesses,
 } from '../../../host/sandbox-processes.ts';
-import {
-  DEFAULT_LIMITS,
-  type DriverMessage,
-  type HostMessage,
-  type LoadFailure,
-  type PluginVersion,
-} from '../../../protocol.ts';
+import type { DriverMessage, HostMessage } from '../../../protocol.ts';
 
 const version = (pluginId: string, name = 'v1', limits: object = {}): PluginVersion => ({
   pluginId,

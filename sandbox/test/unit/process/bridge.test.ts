@@ -1,9 +1,10 @@
 /** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
 import t from 'tap';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits } from '../../../contract.ts';
 import type { HostOp } from '../../../guest/host-function.ts';
 import { answerUrlQuestion, HostCallBridge, hostFunctionOutsideCalls } from '../../../process/bridge.ts';
 import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
-import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../protocol.ts';
+import { UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 
 function bridged(limits: Partial<Limits> = {}) {

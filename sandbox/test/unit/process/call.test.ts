@@ -1,10 +1,11 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
+import type { Json, Limits } from '../../../contract.ts';
 import { IsolateCall } from '../../../process/call.ts';
 import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
 import { CpuCrowding, SlicePace } from '../../../process/slice-time.ts';
-import { type DoneMessage, type Json, type Limits, UP } from '../../../protocol.ts';
+import { type DoneMessage, UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../support/sandbox.ts';
 

@@ -1,8 +1,8 @@
 /** Threat: an isolate that serves another call although it should not, and isolates that pile up. */
 import t from 'tap';
+import type { PluginVersion } from '../../../contract.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
 import { IsolatePool } from '../../../process/isolate-pool.ts';
-import type { PluginVersion } from '../../../protocol.ts';
 import { guestRuntime, plugin } from '../../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());

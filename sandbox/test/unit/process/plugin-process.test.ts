@@ -1,14 +1,8 @@
 /** Threat: calls that get an isolate of another version, and a peer that speaks another protocol. */
 import t from 'tap';
+import type { PluginVersion } from '../../../contract.ts';
 import { PluginProcess } from '../../../process/plugin-process.ts';
-import {
-  DOWN,
-  type DoneMessage,
-  type LoadedMessage,
-  type PluginVersion,
-  PROTOCOL_VERSION,
-  UP,
-} from '../../../protocol.ts';
+import { DOWN, type DoneMessage, type LoadedMessage, PROTOCOL_VERSION, UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin, version } from '../../support/sandbox.ts';
 

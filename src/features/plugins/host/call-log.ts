@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../../sandbox/protocol.ts';
+import type { LogEntry } from '../../../../sandbox/contract.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../../domain/page.ts';
 import { wireTime } from '../../../domain/wire-time.ts';

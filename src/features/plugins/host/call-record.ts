@@ -1,4 +1,4 @@
-import { CallTable } from '../../../../sandbox/call-table.ts';
+import { CallTable } from '../../../../sandbox/host/sandbox.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import type { KvCaller, KvQuota } from '../records/kv.ts';
 import type { PluginGrants } from './capabilities/grants.ts';

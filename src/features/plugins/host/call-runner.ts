@@ -1,18 +1,25 @@
-import type { CallQueues, ChildSeat, NoSeatReason } from '../../../../sandbox/host/call-queues.ts';
-import { positionInStack } from '../../../../sandbox/host/compiler/source-positions.ts';
-import type { DriverPool } from '../../../../sandbox/host/driver-pool.ts';
-import { type CallerSignal, endCodeFailure, type HostFailure } from '../../../../sandbox/host/host-dependencies.ts';
-import { type Quarantine, requestFingerprint } from '../../../../sandbox/host/quarantine.ts';
-import type { UsageLedger } from '../../../../sandbox/host/usage.ts';
 import {
+  type CallerSignal,
   type CallOutcome,
   type CallReport,
   type CallUsage,
   END_CODES,
+  endCodeFailure,
+  type HostFailure,
   type InvocationContext,
   type LogEntry,
   type PluginVersion,
-} from '../../../../sandbox/protocol.ts';
+} from '../../../../sandbox/contract.ts';
+import {
+  type CallQueues,
+  type ChildSeat,
+  type NoSeatReason,
+  positionInStack,
+  type Quarantine,
+  requestFingerprint,
+  type Sandbox,
+  type UsageLedger,
+} from '../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
@@ -31,7 +38,7 @@ import { failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } fr
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 
 export interface CallRunnerDeps {
-  pool: Pick<DriverPool, 'post' | 'run'>;
+  pool: Pick<Sandbox, 'cancel' | 'run'>;
   admission: CallQueues;
   calls: RunningCalls;
   quarantine: Quarantine;
@@ -157,7 +164,7 @@ export class CallRunner {
     const { id: child, thread } = seat.child;
     const drop = () => {
       calls.end(record);
-      pool.post(thread, { type: 'cancel', child, call: record.call });
+      pool.cancel(thread, child, record.call);
     };
     record.onFailure = drop;
     const cancel = () => {

@@ -1,9 +1,11 @@
-import type { Compiler } from '../../../../sandbox/host/compiler/compiler.ts';
-import { Quarantine } from '../../../../sandbox/host/quarantine.ts';
-import { createSandbox, waitUntil } from '../../../../sandbox/host/sandbox.ts';
-import type { SandboxProcess } from '../../../../sandbox/host/sandbox-processes.ts';
-import { UsageLedger } from '../../../../sandbox/host/usage.ts';
-import type { ChildDeath } from '../../../../sandbox/protocol.ts';
+import type { ChildDeath } from '../../../../sandbox/contract.ts';
+import {
+  type Compiler,
+  createSandbox,
+  type Quarantine,
+  type SandboxProcess,
+  waitUntil,
+} from '../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Log } from '../../../observability/log.ts';
@@ -70,10 +72,8 @@ const LAST_CHILD_MS = 3000;
 export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { log, clock, metrics } = deps;
   const calls = new RunningCalls();
-  const quarantine = new Quarantine(clock);
   const callLog = new CallLog();
   const feed = new CallFeed();
-  const usage = new UsageLedger(clock);
 
   let catalog: PluginCatalog | undefined;
   let prepared: Promise<Prepared | undefined> | undefined;
@@ -110,7 +110,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     driverFile: deps.driverFile,
     idleMs: deps.idleMs,
   });
-  const { admission } = sandbox;
+  const { admission, quarantine, usage } = sandbox;
 
   function dying({ id, pluginId, version }: SandboxProcess, { cause, detail, culprit }: ChildDeath): void {
     const call = calls.find(id, culprit);

@@ -1,4 +1,4 @@
-import type { LogEntry, LogLevel } from '../../../../sandbox/protocol.ts';
+import type { LogEntry, LogLevel } from '../../../../sandbox/contract.ts';
 import type { Log } from '../../../observability/log.ts';
 
 /** The call that wrote the lines. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
-import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../../../sandbox/protocol.ts';
+import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../../../sandbox/contract.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { KeyedEffect } from '../../../domain/idempotency.ts';

@@ -1,4 +1,4 @@
-import type { CapabilityReply, RequestMessage } from '../../../../sandbox/protocol.ts';
+import type { CapabilityReply, RequestMessage } from '../../../../sandbox/contract.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 

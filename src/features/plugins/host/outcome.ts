@@ -1,5 +1,10 @@
-import type { HostFailure } from '../../../../sandbox/host/host-dependencies.ts';
-import { type CallOutcome, type CallUsage, END_CODES, type LogEntry } from '../../../../sandbox/protocol.ts';
+import {
+  type CallOutcome,
+  type CallUsage,
+  END_CODES,
+  type HostFailure,
+  type LogEntry,
+} from '../../../../sandbox/contract.ts';
 import type { PluginEntry } from '../records/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';

@@ -1,7 +1,5 @@
-import type { CallerSignal } from '../../../../sandbox/host/host-dependencies.ts';
-import type { SandboxStatus } from '../../../../sandbox/host/sandbox.ts';
-import type { UsageTotals } from '../../../../sandbox/host/usage.ts';
-import type { Json } from '../../../../sandbox/protocol.ts';
+import type { CallerSignal, Json } from '../../../../sandbox/contract.ts';
+import type { SandboxStatus, UsageTotals } from '../../../../sandbox/host/sandbox.ts';
 import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../../domain/page.ts';

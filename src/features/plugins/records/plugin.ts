@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS } from '../../../../sandbox/contract.ts';
 import { amountSchema } from '../../../domain/amount.ts';
 import { pluginIdSchema } from '../../../domain/id.ts';
 import { hostPermissionSchema } from './host-permission.ts';

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
-import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS } from '../../../../sandbox/contract.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { ERRORS, type ErrorCode } from '../../../../src/domain/errors.ts';

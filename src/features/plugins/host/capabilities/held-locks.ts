@@ -1,4 +1,4 @@
-import { FIXED_LIMITS } from '../../../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../../../sandbox/contract.ts';
 import type { KvLock } from '../../records/kv.ts';
 
 /** The locks that one plugin call holds. All of them are released when the call ends, however it ends. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIXED_LIMITS } from '../../../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../../../sandbox/contract.ts';
 import { type AppError, invalidRequest } from '../../../../domain/errors.ts';
 import { defineCapability } from './capability.ts';
 import type { RequiredGrant } from './grants.ts';

@@ -1,4 +1,4 @@
-import type { CapabilityReply } from '../../../../../sandbox/protocol.ts';
+import type { CapabilityReply } from '../../../../../sandbox/contract.ts';
 import type { AppError } from '../../../../domain/errors.ts';
 
 /** The texts by which existing plugins recognise a refused payload: of a send, of another call, of an RPC request. */

@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
-import type { HostFailure } from '../../../../../sandbox/host/host-dependencies.ts';
-import type { LoadFailure, PluginVersion } from '../../../../../sandbox/protocol.ts';
+import type { HostFailure, LoadFailure, PluginVersion } from '../../../../../sandbox/contract.ts';
 import { withTimeout } from '../../../../domain/with-timeout.ts';
 import type { PluginEntry } from '../../records/plugin.ts';
 import type { StoredPlugin } from '../../records/plugin-settings.ts';

@@ -1,4 +1,4 @@
-import type { HostFailure } from '../../../../../sandbox/host/host-dependencies.ts';
+import type { HostFailure } from '../../../../../sandbox/contract.ts';
 import type { PluginEntry } from '../../records/plugin.ts';
 import { type StoredPlugin, withSettings } from '../../records/plugin-settings.ts';
 import type { CallingPlugin } from '../call-record.ts';

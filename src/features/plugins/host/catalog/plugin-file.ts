@@ -1,8 +1,7 @@
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
-import type { PluginFile } from '../../../../../sandbox/host/compiler/compiler.ts';
-import { isInside } from '../../../../../sandbox/host/compiler/source-files.ts';
-import type { HostFailure } from '../../../../../sandbox/host/host-dependencies.ts';
+import type { HostFailure } from '../../../../../sandbox/contract.ts';
+import { isInside, type PluginFile } from '../../../../../sandbox/host/sandbox.ts';
 
 /** Largest plugin source, in bytes. */
 const SOURCE_BYTES = 5 * 1_048_576;

@@ -1,5 +1,4 @@
-import type { ProcessUse } from '../../../../../sandbox/host/sandbox.ts';
-import type { HourUsage } from '../../../../../sandbox/host/usage.ts';
+import type { HourUsage, ProcessUse } from '../../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../../domain/clock.ts';
 import type { WireObject } from '../../../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../../../domain/page.ts';

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Bundle, Compiler } from '../../../../../sandbox/host/compiler/compiler.ts';
-import type { SourcePositions } from '../../../../../sandbox/host/compiler/source-positions.ts';
-import { endCodeFailure, type HostFailure } from '../../../../../sandbox/host/host-dependencies.ts';
-import { RUN_PLUGIN } from '../../../../../sandbox/language-names.ts';
+import { endCodeFailure, type HostFailure, RUN_PLUGIN } from '../../../../../sandbox/contract.ts';
+import type { Bundle, Compiler, SourcePositions } from '../../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../../domain/clock.ts';
 import type { Log } from '../../../../observability/log.ts';
 import type { PluginEntry } from '../../records/plugin.ts';

@@ -1,6 +1,10 @@
-import { positionInStack, type SourcePositions } from '../../../../../sandbox/host/compiler/source-positions.ts';
-import { endCodeFailure, type HostFailure } from '../../../../../sandbox/host/host-dependencies.ts';
-import type { LoadFailure, PluginVersion } from '../../../../../sandbox/protocol.ts';
+import {
+  endCodeFailure,
+  type HostFailure,
+  type LoadFailure,
+  type PluginVersion,
+} from '../../../../../sandbox/contract.ts';
+import { positionInStack, type SourcePositions } from '../../../../../sandbox/host/sandbox.ts';
 import type { FetchHostUse } from './fetch-hosts.ts';
 
 /** A version that was built. */

@@ -1,11 +1,17 @@
 import t from 'tap';
+import {
+  type CallOutcome,
+  type CallReport,
+  type CallTask,
+  endCodeFailure,
+  type LogEntry,
+} from '../../../../../../sandbox/contract.ts';
 import { CallQueues } from '../../../../../../sandbox/host/call-queues.ts';
 import type { DriverPool } from '../../../../../../sandbox/host/driver-pool.ts';
-import { endCodeFailure } from '../../../../../../sandbox/host/host-dependencies.ts';
 import { Quarantine, requestFingerprint } from '../../../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../../../sandbox/host/sandbox-processes.ts';
 import { UsageLedger } from '../../../../../../sandbox/host/usage.ts';
-import type { CallOutcome, CallReport, CallTask, HostMessage, LogEntry } from '../../../../../../sandbox/protocol.ts';
+import type { HostMessage } from '../../../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { IdempotencyClaim } from '../../../../../../src/domain/idempotency.ts';
 import { CallFeed } from '../../../../../../src/features/plugins/host/call-feed.ts';
@@ -112,7 +118,10 @@ function setUp(entry: object = {}) {
   const callLog = new CallLog();
   const feed = new CallFeed();
   const runner = new CallRunner({
-    pool,
+    pool: {
+      run: (thread, task) => pool.run(thread, task),
+      cancel: (thread, child, call) => pool.post(thread, { type: 'cancel', child, call }),
+    },
     admission,
     calls,
     quarantine,

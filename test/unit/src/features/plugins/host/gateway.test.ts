@@ -3,7 +3,7 @@
  * with an invalid payload. Or it learns internals from error texts.
  */
 import t from 'tap';
-import type { Json } from '../../../../../../sandbox/protocol.ts';
+import type { Json } from '../../../../../../sandbox/contract.ts';
 import { systemClock } from '../../../../../../src/domain/clock.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { endCodeFailure } from '../../../../../../sandbox/host/host-dependencies.ts';
-import { END_CODES, type EndCode } from '../../../../../../sandbox/protocol.ts';
+import { END_CODES, type EndCode, endCodeFailure } from '../../../../../../sandbox/contract.ts';
 import { failureAnswer, pluginAnswerOf } from '../../../../../../src/features/plugins/host/outcome.ts';
 
 const plain = { emit_logs: false, emit_traces: false, emit_usage: false, raw_response: false };

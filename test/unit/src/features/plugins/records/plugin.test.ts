@@ -1,6 +1,6 @@
 import '../../../../../../src/domain/json/issue-text.ts';
 import t from 'tap';
-import { DEFAULT_LIMITS } from '../../../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS } from '../../../../../../sandbox/contract.ts';
 import {
   canonicalHostname,
   hostPattern,

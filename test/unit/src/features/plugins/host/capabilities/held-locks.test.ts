@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FIXED_LIMITS } from '../../../../../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../../../../../sandbox/contract.ts';
 import { HeldLocks } from '../../../../../../../src/features/plugins/host/capabilities/held-locks.ts';
 
 t.test('what a call still holds is given back at its end, once', (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FIXED_LIMITS } from '../../../../../../../sandbox/protocol.ts';
+import { FIXED_LIMITS } from '../../../../../../../sandbox/contract.ts';
 import { AppError, invalidRequest } from '../../../../../../../src/domain/errors.ts';
 import {
   kvClear,

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { DEFAULT_LIMITS, endCodeFailure } from '../../../../../../../sandbox/contract.ts';
 import type { Compiler } from '../../../../../../../sandbox/host/compiler/compiler.ts';
-import { endCodeFailure } from '../../../../../../../sandbox/host/host-dependencies.ts';
-import { DEFAULT_LIMITS } from '../../../../../../../sandbox/protocol.ts';
 import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { systemClock } from '../../../../../../../src/domain/clock.ts';
 import {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { endCodeFailure } from '../../../../../../../sandbox/contract.ts';
 import { type Compiler, createCompiler } from '../../../../../../../sandbox/host/compiler/compiler.ts';
-import { endCodeFailure } from '../../../../../../../sandbox/host/host-dependencies.ts';
 import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { MAX_SHOWN_NAMES } from '../../../../../../../src/features/plugins/host/catalog/fetch-hosts.ts';
 import {

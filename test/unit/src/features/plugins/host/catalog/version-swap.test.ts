@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_LIMITS, type LoadFailure } from '../../../../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS, type LoadFailure } from '../../../../../../../sandbox/contract.ts';
 import {
   type ServingVersion,
   stateOf,
