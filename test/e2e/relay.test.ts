@@ -189,7 +189,10 @@ t.test('the policy holds from the first send', async (t) => {
 
   const tooMuch = { ...TRANSFER, speed: undefined, gas_price: 5 * CAP };
   const dear = await service.request('POST', transactionsOf('capped'), tooMuch);
-  t.same([dear.status, dear.body.error], [400, `Gas price is too high: gas_price is ${5 * CAP}, gas_price_cap ${CAP}`]);
+  t.same(
+    [dear.status, dear.body.error],
+    [400, `Gas price is too high: gas_price ${5 * CAP} exceeds gas price cap ${CAP}`],
+  );
   const cheap = await service.request('POST', transactionsOf('capped'), TRANSFER);
   const mined = await until(cheap.body.data.id, ['mined', 'confirmed'], { relayer: 'capped' });
   t.ok(BigInt(mined.max_fee_per_gas) <= BigInt(CAP), 'the fee stays below the cap');

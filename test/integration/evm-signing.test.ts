@@ -182,7 +182,7 @@ t.test('policies hold for what is only signed', async (t) => {
   t.equal((await post('sign-transaction', { ...body, to: address })).status, 200);
   for (const [more, said] of [
     [{ to: OTHER }, 'Transaction target address is not whitelisted'],
-    [{ to: RECEIVER, gas_price: 6 }, 'Gas price is too high: gas_price is 6, gas_price_cap 5'],
+    [{ to: RECEIVER, gas_price: 6 }, 'Gas price is too high: gas_price 6 exceeds gas price cap 5'],
     [{ data: '0x00' }, 'Transaction target address is not whitelisted'],
   ] as const) {
     const answer = await post('sign-transaction', { ...body, ...more });

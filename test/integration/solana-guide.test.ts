@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
-import { policySchema, readPolicy } from '../../src/chains/solana/configuration/policy.ts';
+import { DEFAULT_MAX_FEE, solanaPolicies } from '../../src/chains/solana/configuration/policy.ts';
 import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { compileLegacyMessage } from '../../src/chains/solana/message/compiled-message.ts';
@@ -47,7 +47,7 @@ t.test('its figures are those of the family', async (t) => {
   t.match(guide, `offered again every ${(pace.reofferMs ?? 0) / 1_000} s`);
   t.match(guide, `(${Number(minimumBalance({})) / 1e9} SOL where the policy is not set)`);
   const said = (amount: bigint) => amount.toLocaleString('en');
-  t.match(guide, `may cost up to ${said(readPolicy({}).mostFee)} lamports (0.01 SOL)`);
+  t.match(guide, `may cost up to ${said(DEFAULT_MAX_FEE)} lamports (0.01 SOL)`);
   t.match(guide, `priority costs\n  at most ${said(MAX_SWAP_PRIORITY_FEE)} lamports`);
   t.match(guide, `less than ${said(FEW_UNITS)} units of a token`);
   t.match(guide, `by a look every ${defaultTiming.swapBalanceMs / 1_000} s`);
@@ -72,7 +72,7 @@ t.test('its table of policies names policies', async (t) => {
   const rows = [...guide.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| [^|]+ \|$/gm)].map(([, names = '']) => names);
   const names = rows.flatMap((row) => [...row.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name));
   t.ok(names.length >= 8);
-  for (const name of names) t.notOk(policySchema.safeParse({ [name]: { no: 'such' } }).success, name);
+  for (const name of names) t.notOk(solanaPolicies.schema.safeParse({ [name]: { no: 'such' } }).success, name);
 });
 
 t.test('its table has every place in which the relayer may stand', async (t) => {

@@ -15,7 +15,7 @@ import {
 } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
-import { policySchema } from '../../src/chains/solana/configuration/policy.ts';
+import { solanaPolicies } from '../../src/chains/solana/configuration/policy.ts';
 import { LOCAL_RPC_METHODS } from '../../src/chains/solana/rpc-methods.ts';
 import { gaslessStage } from '../support/gasless-stage.ts';
 import { onWire } from '../support/solana-relayer.ts';
@@ -241,7 +241,7 @@ function fieldsOf({ properties = {}, items, anyOf = [] }: Described, within = ''
 
 t.test('every policy and every method that signs has a test', async (t) => {
   const tested = [...Object.keys(REFUSALS), ...Object.keys(OF_USERS), ...Object.keys(ELSEWHERE)];
-  const described = z.toJSONSchema(policySchema, { io: 'input', unrepresentable: 'any' }) as Described;
+  const described = z.toJSONSchema(solanaPolicies.schema, { io: 'input', unrepresentable: 'any' }) as Described;
   t.strictSame(tested.toSorted(), fieldsOf(described).toSorted());
   for (const [file, title] of Object.values(ELSEWHERE)) {
     const source = readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8');

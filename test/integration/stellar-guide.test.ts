@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
-import { policySchema, readPolicy } from '../../src/chains/stellar/configuration/policy.ts';
+import { readPolicy, stellarPolicies, timeoutSecondsOf } from '../../src/chains/stellar/configuration/policy.ts';
 import { authorizationSchema, contractValueSchema } from '../../src/chains/stellar/form/contract.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import { sendRequestSchema } from '../../src/chains/stellar/request.ts';
@@ -30,7 +30,11 @@ t.test('the configuration is taken as pasted', async (t) => {
   const { relayers } = await loadConfiguration({ ...parts, cwd });
   t.match(relayers, [{ id: 'stellar-1', networkType: 'stellar', policies: { fee_payment_strategy: 'relayer' } }]);
   for (const { network } of chain.builtInNetworks) t.match(guide, `\`${String(network)}\``);
-  t.throws(() => policySchema.parse({ min_balance: 1 }), /Fee payment strategy is required/, 'it has to be said');
+  t.throws(
+    () => stellarPolicies.schema.parse({ min_balance: 1 }),
+    /Fee payment strategy is required/,
+    'it has to be said',
+  );
 });
 
 t.test('its example requests are valid', async (t) => {
@@ -42,9 +46,9 @@ t.test('its example requests are valid', async (t) => {
 
 t.test('its blocks are all looked at, with the policy of swaps and the naming of channels', async (t) => {
   t.equal(blocks.length, 5);
-  t.match(readPolicy(policySchema.parse(JSON.parse(swaps))), {
-    feePayer: 'user',
-    swaps: { strategies: ['order-book', 'soroswap'], below: 50_000_000n },
+  t.match(readPolicy(stellarPolicies.schema.parse(JSON.parse(swaps))), {
+    feePaymentStrategy: 'user',
+    swapConfig: { strategies: ['order-book', 'soroswap'], below: 50_000_000n },
     allowedTokens: [{ slippage: 0.5, swapped: { least: 50_000_000n } }],
   });
   const { params } = JSON.parse(channels) as { params: object };
@@ -77,13 +81,13 @@ t.test('each operation and each consent of its lists is one, and there are no ot
 t.test('its figures are those of the family', async (t) => {
   t.match(guide, `offered again every ${(chain.pace.reofferMs ?? 0) / 1_000} s`);
   t.match(guide, `(${Number(chain.minimumBalance(account.policies)) / 1e7} XLM where the policy is not set)`);
-  t.match(guide, `(${readPolicy(account.policies).timeoutSeconds} where the policy is not set)`);
+  t.match(guide, `(${timeoutSecondsOf(readPolicy(account.policies))} where the policy is not set)`);
 });
 
 t.test('its table of policies names policies', async (t) => {
   const names = [...guide.matchAll(/^\| `([a-z_]+)` \| [^|]+ \|$/gm)].map(([, name = '']) => name);
   t.ok(names.length >= 6);
   for (const name of names.filter((one) => one !== 'auth')) {
-    t.notOk(policySchema.safeParse({ fee_payment_strategy: 'user', [name]: { no: 'such' } }).success, name);
+    t.notOk(stellarPolicies.schema.safeParse({ fee_payment_strategy: 'user', [name]: { no: 'such' } }).success, name);
   }
 });

@@ -79,7 +79,7 @@ t.test('the price cap refuses a replacement, and what is in the pool stays and i
     [{ ...PRICED, value: 9, max_fee_per_gas: cap + 1 }, `Max fee per gas ${cap + 1} exceeds gas price cap ${cap}`],
     [
       { to: RECEIVER, value: 9, gas_limit: 21_000, gas_price: cap + 1 },
-      `Gas price is too high: gas_price is ${cap + 1}, gas_price_cap ${cap}`,
+      `Gas price is too high: gas_price ${cap + 1} exceeds gas price cap ${cap}`,
     ],
   ] as const) {
     const answer = await stage.ask('PUT', `${stage.transactions}/${id}`, body);

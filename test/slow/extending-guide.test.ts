@@ -28,7 +28,11 @@ function blocksOf(title: string): Block[] {
 function copyWith(t: Test, blocks: readonly Block[]): string {
   const dir = t.testdir();
   for (const path of ['src', 'sandbox', 'package.json', 'tsconfig.json']) {
-    cpSync(join(root, path), join(dir, path), { recursive: true });
+    // Not the tests that lie beside their sources: they name others that are not copied.
+    cpSync(join(root, path), join(dir, path), {
+      recursive: true,
+      filter: (from) => from !== join(root, 'sandbox', 'test'),
+    });
   }
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   for (const { kind, file, text } of blocks) {
@@ -56,10 +60,26 @@ function run(cwd: string, program: string, args: readonly string[]): Promise<{ e
   return promise;
 }
 
+/** Sends values under the policy field of the guide. */
+const SENDING = `
+  import { evmPolicies } from './src/chains/evm/configuration/policy.ts';
+  import { parseSendRequest } from './src/chains/evm/request.ts';
+  const account = { address: '0x${'a'.repeat(40)}', policies: evmPolicies.schema.parse({ max_value: 5 }) };
+  for (const value of [5, 6]) {
+    try {
+      parseSendRequest({ to: '0x${'b'.repeat(40)}', value, speed: 'fast' }, account, 0);
+      console.log(value + ' goes');
+    } catch (error) {
+      console.log(error.message);
+    }
+  }
+`;
+
 t.test('each walk touches as few files as it says', (t) => {
   const filesOf = (title: string) => blocksOf(title).map(({ file }) => file);
   t.strictSame(filesOf('A kind of signer'), ['src/signers/seed.ts', 'src/signers/registry.ts']);
   t.strictSame(filesOf('An operation of the API'), ['src/features/clock/operations.ts', 'src/http/operation-table.ts']);
+  t.strictSame(filesOf('A policy field'), ['src/chains/evm/configuration/policy.ts']);
   t.strictSame(filesOf('A chain family'), [
     'src/chains/penny/index.ts',
     'src/domain/network-type.ts',
@@ -77,7 +97,9 @@ t.test('each walk touches as few files as it says', (t) => {
 t.test('what is new compiles, a configuration can name it, and a plugin can call it', async (t) => {
   const dir = copyWith(
     t,
-    ['A kind of signer', 'A chain family', 'A capability', 'An operation of the API'].flatMap(blocksOf),
+    ['A kind of signer', 'A chain family', 'A capability', 'An operation of the API', 'A policy field'].flatMap(
+      blocksOf,
+    ),
   );
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
@@ -91,6 +113,7 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const folders = ['config', 'data', 'plugins'].map((name) => [`${name.toUpperCase()}_DIR`, join(dir, name)]);
   const env = { ...Object.fromEntries(folders), APP_PORT: '0', METRICS_ENABLED: 'false' };
   const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  const sending = run(dir, process.execPath, ['--input-type=module', '--eval', SENDING]);
   const typing = run(dir, compiler, ['-p', dir, '--pretty', 'false']);
   const service = await startService(env, relative(root, join(dir, 'src', 'main.ts')));
   t.teardown(() => service.kill());
@@ -99,6 +122,7 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const headers = { authorization: `Bearer ${service.apiKey}` };
   const clock = await fetch(`${service.url}/api/v1/clock`, { headers });
   t.match(await clock.json(), { success: true, data: Number });
+  t.strictSame((await sending).said.trim().split('\n'), ['5 goes', 'value 6 exceeds max_value 5'], 'the policy field');
   const typed = await typing;
   t.equal(typed.exitCode, 0, typed.said);
 });

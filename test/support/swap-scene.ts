@@ -54,12 +54,12 @@ export function builtBy(...instructions: TransactionInstruction[]): WireTransact
 /** A swap for 2,000,000 lamports, of which 1,980,000 have to arrive. */
 export function swappingOf(transaction: WireTransaction, over: Partial<SwapContext> = {}): SwapContext {
   const policy = readPolicy(SWAP_POLICIES);
-  if (policy.swaps === null) throw new Error('the policies have a swap');
+  if (policy.swapConfig === null) throw new Error('the policies have a swap');
   return {
     relayer: relayerAddress,
     stock: stockOf(),
     policy,
-    swaps: policy.swaps,
+    swaps: policy.swapConfig,
     wrapped: mintOf(WRAPPED_SOL, 9),
     offer: { transaction, promised: 2_000_000n, least: 1_980_000n },
     funds: 1_000_000_000n,

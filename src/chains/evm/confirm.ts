@@ -291,7 +291,7 @@ async function explain(
  * Whether to ask for the cause: if the policy allows it, or if the request brings the contract's errors to read it by.
  */
 function isCauseAsked({ entry }: TrackedTransaction, request: JsonObject): boolean {
-  return readPolicy(entry.account.policies).includesRevertData || request['abi'] !== undefined;
+  return readPolicy(entry.account.policies).includeRevertData || request['abi'] !== undefined;
 }
 
 /** The request of the attempt that is in the block. */

@@ -14,7 +14,7 @@ import { type BroadcastRoutes, broadcast } from './broadcast.ts';
 import { balanceOnChain, chainIdentityOf, chainIdOf, readChainId, restartableChainId } from './chain-identity.ts';
 import { evm } from './configuration/family.ts';
 import { readNetworkSettings } from './configuration/network.ts';
-import { minimumBalance, policyFault, policyView } from './configuration/policy.ts';
+import { evmPolicies, networkPolicyFault, readPolicy } from './configuration/policy.ts';
 import { createObservationMemory, type ObservationMemory, observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
@@ -50,9 +50,9 @@ export function createEvmChain(clock: Clock): Chain {
     },
     description: apiDescription,
     addressOf: addressOfPublicKey,
-    policyView,
-    policyFault,
-    minimumBalance,
+    policyView: evmPolicies.view,
+    policyFault: networkPolicyFault,
+    minimumBalance: (policies) => readPolicy(policies).minBalance,
     restartable: restartableChainId,
     dialect: rpcDialect,
     pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: MAX_IN_FLIGHT } },

@@ -15,7 +15,7 @@ import { answersInTime, confirmRefusal, medianBy, medianOfEndpoints, parkRefusal
 import type { EvmNetworkSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { classifyEstimateError } from './errors.ts';
-import { capPrice, type GasPrice, gasPriceFor, maxPricePerGas, priceFields, priceFloorAbove } from './price/fees.ts';
+import { type GasPrice, gasPriceFor, maxPricePerGas, priceFields } from './price/fees.ts';
 import { intrinsicGas } from './price/gas.ts';
 import {
   createGasMarket,
@@ -81,15 +81,10 @@ export function openPrepareParts(
   };
 }
 
-/** Why a private transaction cannot be sent: its network has lost its relays since the relayer was made. */
-function privacyFault({ privacy }: EvmPolicy, { privateEndpoints }: EvmNetworkSettings): string | undefined {
-  if (privacy === null || privateEndpoints.length > 0) return undefined;
-  return 'Policy private_transactions: the network has no private_rpc_urls any more';
-}
-
 /** How the bytes of a transaction that is signed now are kept private; undefined: they need not. */
-export function privacyOf({ privacy }: EvmPolicy, { block }: GasMarket): EvmFields['private'] {
-  return privacy === null ? undefined : { from: jsonAmount(block.number), ...privacy };
+export function privacyOf(policy: EvmPolicy, { block }: GasMarket): EvmFields['private'] {
+  if (!policy.privateTransactions) return undefined;
+  return { from: jsonAmount(block.number), blocks: policy.privateBlocks, after: policy.privateThen };
 }
 
 /** The pause before a transaction that waits for a lower price or for funds is tried again. */
@@ -105,9 +100,7 @@ export async function prepareTransaction(
   account: RelayerAccount,
   lane: LaneCommitments,
 ): Promise<TransactionPreparation> {
-  const violation =
-    policyViolation(readStoredRequest(transaction.request), account) ??
-    privacyFault(readPolicy(account.policies), parts.settings);
+  const violation = policyViolation(readStoredRequest(transaction.request), account, parts.settings);
   if (violation !== undefined) return { kind: 'refused', reason: violation };
   return withSecondOpinion(parts, (from) => prepareOnce(from, transaction, account, lane));
 }
@@ -166,13 +159,10 @@ async function prepareOnce(
   const gasLimit = capGasToBlock(gas, market);
   const tooMuchGas = transactionGasFault(gasLimit, parts.settings) ?? blockGasFault(gasLimit, market);
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
-  const tooDear = priceCapFault(policy, market);
+  const tooDear = policy.gasPriceCap.marketFault(market);
   if (tooDear !== undefined) return parkedPreparation(tooDear);
   if (market.doubt !== undefined && request.price.kind === 'speed') return parkedPreparation(market.doubt);
-  const price = capPrice(
-    gasPriceFor(request.price, market, policy, parts.settings.averageBlocktimeMs),
-    policy.gasPriceCap,
-  );
+  const price = policy.gasPriceCap.lower(gasPriceFor(request.price, market, policy, parts.settings.averageBlocktimeMs));
   const baseFee = market.block.baseFeePerGas ?? 0n;
   if (maxPricePerGas(price) < baseFee) {
     // If signed now, it would keep its nonce without being mined, and hold up every transaction behind it.
@@ -257,13 +247,6 @@ export function parkedPreparation(
   return { kind: 'parked', reason, cause, retryInMs: PARKED_FOR_MS };
 }
 
-/** Why no price that the policy allows could be mined now. */
-export function priceCapFault(policy: EvmPolicy, market: GasMarket): string | undefined {
-  const floor = priceFloorAbove(policy.gasPriceCap, market);
-  if (floor === undefined) return undefined;
-  return `The network asks for ${floor} wei per gas, more than the gas_price_cap of ${policy.gasPriceCap}`;
-}
-
 /** Why no block could hold so much gas. Some chains show blocks with a limit of zero, which says nothing. */
 export function blockGasFault(gasLimit: bigint, market: GasMarket): string | undefined {
   const { gasLimit: most } = market.block;
@@ -327,7 +310,7 @@ export async function gasRequirementOf(
   if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
   const usual = fallbackGasLimit(request);
   const need = { used: usual, limit: usual };
-  if (!policy.estimatesGas) return need;
+  if (!policy.gasLimitEstimation) return need;
   const estimate = await parts.estimate(callForEstimate(request, from));
   if (estimate.kind === 'gas')
     return { used: estimate.used, limit: gasLimitWithReserve(estimate.used, parts.settings) };

@@ -78,7 +78,7 @@ export async function prepareReplacement(
   // Policies do not stop a bump: the attempt that it repeats is already on offer and may take effect anyway.
   const fault =
     plan.purpose === 'replace'
-      ? (policyViolation(plan.request, account) ?? replacementPriceFault(plan, parts.settings))
+      ? (policyViolation(plan.request, account, parts.settings) ?? replacementPriceFault(plan, parts.settings))
       : gasFault(plan);
   if (fault !== undefined) return { kind: 'refused', reason: fault };
   return withSecondOpinion(parts, (from) => prepareOnce(from, plan, lane));

@@ -7,7 +7,7 @@ import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
 import { parseRequestForm, readValidUntil } from '../request-form.ts';
 import { ADDRESS_PATTERN, addressFault, normalAddress } from './address.ts';
 import { chainIdOf } from './chain-identity.ts';
-import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
+import { type EvmPolicy, type EvmSubjects, policyFault, readPolicy } from './configuration/policy.ts';
 import { accessListSchema } from './form/access-list.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
 import { errorAbiSchema } from './form/error-abi.ts';
@@ -133,13 +133,18 @@ export function parseSendRequest(body: unknown, account: RelayerAccount, now: Ti
   const request = readStoredRequest(stored);
   const policy = readPolicy(account.policies);
 
-  checkReceiver(request.to, policy, account.address);
+  assertAllowed(policy, { receiver: { to: request.to, relayer: account.address } });
   if (request.to === null && request.data === null) {
     throw invalidRequest('Both txs `to` and `data` fields are missing. At least one of them has to be set.');
   }
-  checkGasLimit(request, policy);
+  assertAllowed(policy, { request });
+  const least = intrinsicGas(request);
+  if (request.gasLimit !== null && request.gasLimit < least) {
+    throw invalidRequest(`gas_limit is too low, intrinsic gas is ${least} and gas_limit is ${request.gasLimit}`);
+  }
   const validUntil = parsed.valid_until === null ? null : readValidUntil(parsed.valid_until, now);
-  checkPrice(parsed, policy);
+  checkPrice(parsed);
+  assertAllowed(policy, { price: request.price });
   checkSize(request);
   checkTotal(request);
   checkAuthorizations(request, policy, account);
@@ -184,7 +189,7 @@ const PRICES = 'give gas_price, or speed, or max_fee_per_gas and max_priority_fe
 /**
  * Each message begins with the reference's words, which its clients may look for. Our fields and the figures follow.
  */
-function checkPrice(body: Body, policy: EvmPolicy): void {
+function checkPrice(body: Body): void {
   const { gas_price: gasPrice, max_fee_per_gas: maxFee, max_priority_fee_per_gas: priorityFee, speed } = body;
   const kinds = [gasPrice !== null, maxFee !== null || priorityFee !== null, speed !== null].filter(Boolean).length;
   if (kinds === 0) {
@@ -203,9 +208,6 @@ function checkPrice(body: Body, policy: EvmPolicy): void {
   if (maxFee !== null && priorityFee !== null && BigInt(maxFee) < BigInt(priorityFee)) {
     const figures = `max_fee_per_gas is ${maxFee}, max_priority_fee_per_gas ${priorityFee}`;
     throw invalidRequest(`maxFeePerGas must be greater than or equal to maxPriorityFeePerGas: ${figures}`);
-  }
-  if (gasPrice !== null && policy.gasPriceCap !== null && BigInt(gasPrice) > policy.gasPriceCap) {
-    throw invalidRequest(`Gas price is too high: gas_price is ${gasPrice}, gas_price_cap ${policy.gasPriceCap}`);
   }
 }
 
@@ -248,9 +250,9 @@ function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Re
   const { to, price: requestedPrice, authorizationList: list } = request;
   if (list.length === 0) return;
   if (to === null) throw invalidRequest('authorization_list requires `to`: such a transaction creates no contract');
-  const isLegacy = requestedPrice.kind === 'legacy' || (requestedPrice.kind === 'speed' && policy.eip1559 === false);
+  assertAllowed(policy, { authorizations: request });
   const chain = account.identity === undefined ? undefined : chainIdOf(account.identity);
-  const fault = authorizationFault(list, chain, isLegacy ? 'legacy' : 'eip1559');
+  const fault = authorizationFault(list, chain, requestedPrice.kind === 'legacy' ? 'legacy' : 'eip1559');
   if (fault !== undefined) throw invalidRequest(fault);
   // Applying an authorization uses up a nonce of its signer. If the signer is the sender, the lane has already given
   // that nonce to the next transaction. The code that the authorization sets would also move the account's money past
@@ -270,53 +272,23 @@ function orNull<T>(value: T | null | undefined): T | null {
   return value ?? null;
 }
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
-
-/** @throws AppError `INVALID_REQUEST` when the policy does not let the account send there */
-export function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: string): void {
-  const fault = receiverFault(to, policy, ownAddress);
-  if (fault !== undefined) throw invalidRequest(fault);
+/** @throws AppError `INVALID_REQUEST` when a policy forbids one of these */
+export function assertAllowed(policy: EvmPolicy, subjects: Partial<EvmSubjects>): void {
+  const fault = policyFault(policy, subjects);
+  if (fault !== undefined) throw invalidRequest(fault.reason);
 }
 
 /**
- * @throws AppError `INVALID_REQUEST` when the policy asks for a gas limit and there is none, or when it is too low for
- * any node
+ * Why the account's policies forbid signing a request now; undefined when they allow it. The policies and the network
+ * may have changed since the request was accepted. Price cap and reserve are not checked here: they limit what is
+ * signed, and a transaction waits until it fits them.
  */
-export function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
-  const fault = gasLimitFault(request, policy);
-  if (fault !== undefined) throw invalidRequest(fault);
-  const least = intrinsicGas(request);
-  if (request.gasLimit !== null && request.gasLimit < least) {
-    throw invalidRequest(`gas_limit is too low, intrinsic gas is ${least} and gas_limit is ${request.gasLimit}`);
-  }
-}
-
-/**
- * Why the account's policies forbid signing a request now; undefined when they allow it. The policies may have changed
- * since the request was accepted. Price cap and reserve are not checked here: they limit what is signed, and a
- * transaction waits until it fits them.
- */
-export function policyViolation(request: EvmRequest, account: RelayerAccount): string | undefined {
-  const policy = readPolicy(account.policies);
-  const { price, authorizationList: list } = request;
-  const isLegacy = policy.eip1559 === false && price.kind === 'speed';
-  const faults = {
-    whitelist_receivers: receiverFault(request.to, policy, account.address),
-    gas_limit_estimation: gasLimitFault(request, policy),
-    eip1559_pricing: isLegacy && list.length > 0 ? 'authorization_list requires EIP-1559 fees' : undefined,
-  };
-  const [found] = Object.entries(faults).filter(([, fault]) => fault !== undefined);
-  return found && `Policy ${found[0]}: ${found[1]}`;
-}
-
-function receiverFault(to: string | null, policy: EvmPolicy, ownAddress: string): string | undefined {
-  if (policy.whitelist === null) return undefined;
-  const receiver = to === null ? '' : normalAddress(to);
-  const allowed = [...policy.whitelist, ZERO_ADDRESS, normalAddress(ownAddress)];
-  return allowed.includes(receiver) ? undefined : 'Transaction target address is not whitelisted';
-}
-
-function gasLimitFault({ gasLimit }: EvmRequest, policy: EvmPolicy): string | undefined {
-  if (gasLimit !== null || policy.estimatesGas) return undefined;
-  return 'gas_limit is required when gas_limit_estimation policy is disabled';
+export function policyViolation(
+  request: EvmRequest,
+  { policies, address: relayer }: RelayerAccount,
+  network: EvmSubjects['network'],
+): string | undefined {
+  const receiver = { to: request.to, relayer };
+  const fault = policyFault(readPolicy(policies), { receiver, request, authorizations: request, network });
+  return fault && `Policy ${fault.policy}: ${fault.reason}`;
 }

@@ -11,7 +11,7 @@ import { findServedChain, withProviderErrors } from '../served-chain.ts';
 import { LANDS_WITHIN_BLOCKS, readAccountHistory, requestContentOf } from './account-history.ts';
 import { addressOfPublicKey } from './address.ts';
 import { solana } from './configuration/family.ts';
-import { minimumBalance, policyFault, policyView, swapSchedule } from './configuration/policy.ts';
+import { networkPolicyFault, readPolicy, solanaPolicies, swapSchedule } from './configuration/policy.ts';
 import { observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
@@ -38,9 +38,9 @@ export function createSolanaChain(): Chain {
     unit: 'lamport',
     description: apiDescription,
     addressOf: addressOfPublicKey,
-    policyView,
-    policyFault,
-    minimumBalance,
+    policyView: solanaPolicies.view,
+    policyFault: networkPolicyFault,
+    minimumBalance: (policies) => readPolicy(policies).minBalance,
     dialect: rpcDialect,
     pace: {
       lifetimeMs: LIFETIME_MS,

@@ -22,7 +22,13 @@ import {
 import { messageFee } from './fees.ts';
 import { type DraftPurpose, draftMessage, type MessageDraft, NODE_BEHIND_MS, parkIfNodeBehind } from './form/draft.ts';
 import { simulatedBalance, simulatedLossFault } from './guard/fee-payer.ts';
-import { clientGuardOptions, coSignerViolation, policyViolation, programsOf } from './guard/policies.ts';
+import {
+  clientGuardOptions,
+  coSignerViolation,
+  policyFaultText,
+  policyViolation,
+  programsOf,
+} from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lastValidHeight } from './inclusion/blockhash-lifetime.ts';
 import { type CompiledMessage, encodeMessage } from './message/compiled-message.ts';
@@ -216,11 +222,9 @@ async function prepareOnce(
   const guarded = { message: draft.requested, size: transactionSize(message), lookedUp: looked.addresses, called };
   const violation =
     policyViolation(guarded, account.address, policy, guard) ??
-    (await tokenFault(read, draft.requested, [...draft.requested.keys, ...looked.addresses], policy));
+    (await tokenFault(read, draft.requested, [...draft.requested.keys, ...looked.addresses], policy)) ??
+    policyFaultText(policy, { fee });
   if (violation !== undefined) return refused(violation);
-  if (fee > policy.mostFee) {
-    return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.mostFee}`);
-  }
   const cost = largestAmount(
     fee + rent,
     fee + amountOf(own?.lamports ?? 0),

@@ -90,7 +90,8 @@ export function parseSendRequest(body: unknown, account: RelayerAccount, now: Ti
     throw invalidRequest('Either `transaction` or `instructions` must be given, and not both');
   }
   const validUntil = form.valid_until == null ? null : readValidUntil(form.valid_until, now);
-  if (instructions !== null && readPolicy(account.policies).feePayer === 'user') throw invalidRequest(UNBUILT);
+  if (instructions !== null && readPolicy(account.policies).feePaymentStrategy === 'user')
+    throw invalidRequest(UNBUILT);
   const parsed =
     instructions === null
       ? parseTransaction(form.transaction ?? '', account)

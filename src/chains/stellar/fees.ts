@@ -1,18 +1,10 @@
 import { xdr } from '@stellar/stellar-sdk/base';
+import { DEFAULT_MAX_FEE_BID } from './configuration/policy.ts';
 import { resourceFeeOf } from './message/transaction-envelope.ts';
 import type { StellarFields } from './schema.ts';
 
 /** The least that the network asks for each operation, in stroops. */
 export const BASE_FEE = 100n;
-
-/** The highest fee of a transaction: the protocol has 32 bits for it. */
-export const MAX_FEE = 4_294_967_295n;
-
-/**
- * The most that is bid for places in a ledger where the policy does not say, in stroops: the reference's bound for fee
- * bumps.
- */
-export const DEFAULT_MAX_FEE_BID = 1_000_000n;
 
 /**
  * What is bid for a transaction, in stroops: what most paid lately for each operation, within the cap. A ledger charges

@@ -12,11 +12,10 @@ import { addressOfPublicKey } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { stellar } from './configuration/family.ts';
 import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl } from './configuration/network.ts';
-import { minimumBalance, policyView, swapSchedule } from './configuration/policy.ts';
+import { readPolicy, stellarPolicies, swapSchedule } from './configuration/policy.ts';
 import { observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
-
 import { policyFaults, trustLineFault } from './guard/tokens.ts';
 import { checkOnNetwork } from './network-checks.ts';
 import { preparedCostOf, prepareTransaction } from './prepare.ts';
@@ -53,8 +52,8 @@ export function createStellarChain(): Chain {
     },
     description: apiDescription,
     addressOf: addressOfPublicKey,
-    policyView,
-    minimumBalance,
+    policyView: stellarPolicies.view,
+    minimumBalance: (policies) => readPolicy(policies).minBalance,
     dialect: rpcDialect,
     pace: {
       lifetimeMs: LIFETIME_MS,

@@ -1,7 +1,7 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { type ReadFromEndpoint, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount } from '../chain-client.ts';
-import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
+import { readPolicy, type StellarPolicy, timeoutSecondsOf } from './configuration/policy.ts';
 import { timeBoundsFault } from './guard/gasless.ts';
 import { memoRequiredKeys, missingMemoFault, type PaymentParts } from './guard/memo.ts';
 import { otherSources, relayerWeightFault, signatureWeightFault } from './guard/signatures.ts';
@@ -47,7 +47,7 @@ async function checkFeeBumpOnNetwork(
   { rpc, passphrase, marketOn }: NetworkCheckParts,
 ): Promise<void> {
   const policy = readPolicy(account.policies);
-  const isUsers = policy.feePayer === 'user';
+  const isUsers = policy.feePaymentStrategy === 'user';
   const chain = await passphrase();
   const checked = rpc.onOne(async (read) => {
     await assertTimely(read, request, chain, policy);
@@ -55,7 +55,7 @@ async function checkFeeBumpOnNetwork(
   });
   // Where neither a payment, a time limit nor the relayer's funds have to be checked, nodes that do not answer now do not
   // stop the request.
-  const isBound = isUsers || policy.longestSeconds !== null || request.own !== undefined;
+  const isBound = isUsers || policy.timeoutSeconds !== null || request.own !== undefined;
   await (isBound ? checked : unlessSilent(checked));
   const { transaction } = readEnvelope(request.inner);
   await unlessSilent(rpc.onOne((read) => assertMemo(read, transaction, account.address)));
@@ -100,14 +100,18 @@ export async function assertTimely(
   read: ReadFromEndpoint,
   { inner }: FeeBumpRequest,
   passphrase: string,
-  { feePayer, timeoutSeconds, longestSeconds }: StellarPolicy,
+  policy: StellarPolicy,
 ): Promise<void> {
   const envelope = readEnvelope(inner);
   const { sourceAccount, seqNum } = envelope.transaction;
   const source = accountOfMuxed(sourceAccount);
   const [latest, { accounts }] = await Promise.all([latestLedger(read), getAccounts(read, accountsOf(envelope))]);
-  const isUsers = feePayer === 'user';
-  const late = timeBoundsFault(envelope.transaction, latest, isUsers ? timeoutSeconds : longestSeconds);
+  const isUsers = policy.feePaymentStrategy === 'user';
+  const late = timeBoundsFault(
+    envelope.transaction,
+    latest,
+    isUsers ? timeoutSecondsOf(policy) : policy.timeoutSeconds,
+  );
   if (late !== undefined) throw invalidRequest(late);
   const used = accounts.get(source)?.sequence;
   if (isUsers && used !== undefined && (seqNum <= used || seqNum > used + 1n + MAX_AHEAD)) {

@@ -5,8 +5,16 @@ import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { LaneCommitments, RelayerAccount, TransactionPreparation } from '../chain-client.ts';
 import { answersInTime, confirmRefusal, medianBy, medianOf } from '../quorum.ts';
-import { readPolicy, type StellarPolicy } from './configuration/policy.ts';
-import { BASE_FEE, DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE } from './fees.ts';
+import {
+  DEFAULT_MAX_FEE_BID,
+  MAX_FEE,
+  maxFeeFault,
+  policyFault,
+  readPolicy,
+  type StellarPolicy,
+  timeoutSecondsOf,
+} from './configuration/policy.ts';
+import { BASE_FEE, feeBidFor } from './fees.ts';
 import { CLOCK_TOLERANCE_SECONDS } from './guard/gasless.ts';
 import { missingMemoFault, type PaymentParts } from './guard/memo.ts';
 import { draftTransaction, preparedDraft, type TransactionDraft } from './message/draft.ts';
@@ -107,23 +115,18 @@ export async function prepareDraft(
   draft: TransactionDraft,
   context: DraftContext,
 ): Promise<TransactionPreparation> {
-  const cap = feeCapOf(readPolicy(context.account.policies));
+  const ownFee = BASE_FEE * BigInt(draft.operations.length);
   // This check needs no endpoint, so no second endpoint has to confirm it.
-  if (BASE_FEE * BigInt(draft.operations.length) > cap) {
-    return { kind: 'refused', reason: `Max fee exceeded: ${cap}` };
-  }
+  const tooDear = policyFault(readPolicy(context.account.policies), { ownFee });
+  if (tooDear !== undefined) return { kind: 'refused', reason: tooDear.reason };
   return withSecondOpinion(rpc, context, (one) => prepareOwn(draft, one));
-}
-
-function feeCapOf({ maxFee }: StellarPolicy): bigint {
-  return maxFee ?? DEFAULT_MAX_FEE_BID;
 }
 
 async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promise<TransactionPreparation> {
   const { read, latest, transaction, account } = context;
   const { policies } = account;
   const policy = readPolicy(policies);
-  const cap = feeCapOf(policy);
+  const cap = policy.maxFee ?? DEFAULT_MAX_FEE_BID;
   const maxTime = endOf(draft, latest, policy, transaction.validUntil);
   if (maxTime === undefined) return { kind: 'refused', reason: TOO_LATE, end: 'expired' };
   const early = startFault(draft, latest);
@@ -136,8 +139,9 @@ async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promis
   if (needs !== undefined && needs.kind !== 'needs') return needs;
   const resources = needs?.fee ?? 0n;
   const ceiling = policy.maxFee ?? MAX_FEE;
-  if (BASE_FEE + resources > ceiling) {
-    return { kind: 'refused', reason: `Max fee exceeded: ${ceiling}, of which its resources take ${resources}` };
+  const tooDear = maxFeeFault(BASE_FEE + resources, ceiling);
+  if (tooDear !== undefined) {
+    return { kind: 'refused', reason: `${tooDear}, of which its resources take ${resources}` };
   }
   const most = policy.maxFee === null && cap + resources <= ceiling ? cap : ceiling - resources;
   const wanted = feeBidFor(draft.operations.length, usual, most);
@@ -155,10 +159,10 @@ async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promis
 function endOf(
   { maxTime, ledgers }: TransactionDraft,
   latest: LatestLedger,
-  { timeoutSeconds }: StellarPolicy,
+  policy: StellarPolicy,
   validUntil: number | null,
 ): number | undefined {
-  const end = latest.closedAt + timeoutSeconds * 1_000;
+  const end = latest.closedAt + timeoutSecondsOf(policy) * 1_000;
   const seconds = Math.floor(Math.min(end, validUntil ?? end) / 1_000);
   const last = maxTime !== null && maxTime < BigInt(seconds) ? Number(maxTime) : seconds;
   const isLast = ledgers !== null && ledgers.maxLedger !== 0 && latest.sequence + 1n >= BigInt(ledgers.maxLedger);
@@ -182,11 +186,9 @@ async function prepareFeeBump(
   request: FeeBumpRequest,
   context: DraftContext,
 ): Promise<TransactionPreparation> {
-  const { maxFee } = readPolicy(context.account.policies);
   // This check needs no endpoint either.
-  if (maxFee !== null && amountOf(request.max_fee) > maxFee) {
-    return { kind: 'refused', reason: `Max fee exceeded: ${maxFee}` };
-  }
+  const tooDear = policyFault(readPolicy(context.account.policies), { fee: amountOf(request.max_fee) });
+  if (tooDear !== undefined) return { kind: 'refused', reason: tooDear.reason };
   return withSecondOpinion(rpc, context, (one) => feeBump(request, one));
 }
 

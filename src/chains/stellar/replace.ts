@@ -3,8 +3,8 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import type { LaneCommitments, ObservedTransaction, ReplacementPreparation, ReplacementSpec } from '../chain-client.ts';
-import { readPolicy } from './configuration/policy.ts';
-import { DEFAULT_MAX_FEE_BID, feeBidFor, MAX_FEE, preparedResourceFee } from './fees.ts';
+import { DEFAULT_MAX_FEE_BID, MAX_FEE, maxFeeFault, readPolicy } from './configuration/policy.ts';
+import { feeBidFor, preparedResourceFee } from './fees.ts';
 import { preparedDraft } from './message/draft.ts';
 import { isSoroban } from './message/transaction-envelope.ts';
 import { fundsShortage, preparedCostOf, prepareTransaction } from './prepare.ts';
@@ -83,7 +83,8 @@ async function prepareBump(
     ]);
     const bid = resources + larger(2n * before, feeBidFor(draft.operations.length, usual, most));
     const fee = bid < most ? bid : most;
-    if (fee <= amountOf(known.fee)) return { kind: 'parked', cause: 'price', reason: `Max fee exceeded: ${most}` };
+    const tooDear = maxFeeFault(amountOf(known.fee) + 1n, most);
+    if (tooDear !== undefined) return { kind: 'parked', cause: 'price', reason: tooDear };
     const fields: StellarFields = { ...known, fee: jsonAmount(fee) };
     const cost = preparedCostOf({ request, fields });
     if (payer === null)

@@ -4,8 +4,8 @@ import { strictObjectSchema } from '../../domain/json/issue-text.ts';
 import type { Timestamp } from '../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../chain-client.ts';
 import { parseRequestForm, readValidUntil, validUntilPastError } from '../request-form.ts';
-import { readPolicy } from './configuration/policy.ts';
-import { BASE_FEE, DEFAULT_MAX_FEE_BID, MAX_FEE } from './fees.ts';
+import { DEFAULT_MAX_FEE_BID, MAX_FEE, policyFault, readPolicy } from './configuration/policy.ts';
+import { BASE_FEE } from './fees.ts';
 import { parseEnvelope, parseUnsignedEnvelope, xdrFault } from './form/envelope.ts';
 import { parseFeeBump } from './form/fee-bump.ts';
 import { parseForward } from './form/forward.ts';
@@ -103,14 +103,15 @@ const parseOperations: Parse = ({ operations, memo, source_account: source }, ac
   if (source != null && accountOfAddress(source) !== account.address) {
     throw invalidRequest(`source_account ${source} is not the relayer's account ${account.address}`);
   }
-  const { feePayer, maxFee, isSpendable } = readPolicy(account.policies);
-  if (feePayer === 'user') throw invalidRequest(NOT_SPONSORED);
+  const policy = readPolicy(account.policies);
+  if (policy.feePaymentStrategy === 'user') throw invalidRequest(NOT_SPONSORED);
   const asked = operations ?? [];
   const { source: sourceAccount, operations: composed } = draftTransaction({ operations: asked }, account.address);
-  const spends = isSpendable ? undefined : ownFundsFault({ sourceAccount, operations: composed }, account.address);
+  const spends = ownFundsFault({ sourceAccount, operations: composed }, account.address, policy);
   if (spends !== undefined) throw invalidRequest(spends);
   if (asked.some(isContractOperation) && memo != null && memo.type !== 'none') throw invalidRequest(NO_MEMO);
-  if (maxFee !== null && BASE_FEE * BigInt(asked.length) > maxFee) throw invalidRequest(`Max fee exceeded: ${maxFee}`);
+  const tooDear = policyFault(policy, { fee: BASE_FEE * BigInt(asked.length) });
+  if (tooDear !== undefined) throw invalidRequest(tooDear.reason);
   const request: StellarRequest = { operations: asked, ...(memo == null ? {} : { memo }) };
   return {
     request: JSON.parse(JSON.stringify(request)) as ParsedRequest['request'],

@@ -1,8 +1,26 @@
 import { z } from 'zod';
-import { amountOf, amountSchema } from '../../../domain/amount.ts';
-import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
-import { type JsonObject, memoizePerObject, type WireObject } from '../../../domain/json/json.ts';
+import { amountSchema } from '../../../domain/amount.ts';
+import type { JsonObject } from '../../../domain/json/json.ts';
+import { policyKit } from '../../policy-fields.ts';
 import { ADDRESS_PATTERN, isAddress, normalAddress } from '../address.ts';
+import { PriceLimit } from '../price/fees.ts';
+import type { EvmRequest, RequestedPrice } from '../schema.ts';
+import type { EvmNetworkSettings } from './network.ts';
+
+/** What the policies of a relayer are asked about, before a request is accepted and before it is signed. */
+export interface EvmSubjects {
+  receiver: { to: string | null; relayer: string };
+  request: EvmRequest;
+  /** The price of a request, before it is accepted. What is signed is lowered to the cap. */
+  price: RequestedPrice;
+  authorizations: Pick<EvmRequest, 'price' | 'authorizationList'>;
+  /** The network that a transaction is sent to. */
+  network: Pick<EvmNetworkSettings, 'privateEndpoints'>;
+  /** A signature for somebody else to send. */
+  signature: unknown;
+}
+
+const { field, amount, policies } = policyKit<EvmSubjects>();
 
 const address = z
   .string()
@@ -12,120 +30,103 @@ const address = z
 /** The most receivers in a list. Every request reads the whole list and is checked against it. */
 const MAX_RECEIVERS = 4_096;
 
-/** The policy fields, in the order in which answers show them. */
-const fields = strictObjectSchema({
-  min_balance: amountSchema(128)
-    .nullish()
-    .describe('Minimum balance that stays on the account, in wei. Default: 1; 0 switches it off'),
-  gas_limit_estimation: z.boolean().nullish().describe('Whether a missing gas_limit is estimated. Default: true'),
-  gas_price_cap: amountSchema(128).nullish().describe('Maximum price of a unit of gas, in wei. Default: no limit'),
-  whitelist_receivers: z
-    .array(address)
-    .max(MAX_RECEIVERS, `at most ${MAX_RECEIVERS} receivers can be listed`)
-    .nullish()
-    .describe('Allowed receivers of transactions. Default: any'),
-  eip1559_pricing: z
-    .boolean()
-    .nullish()
-    .describe('Whether to send EIP-1559 transactions. Default: if the network supports them'),
-  private_transactions: z
-    .boolean()
-    .nullish()
-    .describe(
-      'Whether transactions go only to the private_rpc_urls of the network, which must have some. Default: false',
-    ),
-  private_blocks: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .nullish()
-    .describe('Blocks for which relays are asked to try a private transaction. Default: 25'),
-  private_then: z
-    .enum(['wait', 'public'])
-    .nullish()
-    .describe('After that: wait, and go on with the relays, or send it to the public endpoints as well. Default: wait'),
-  include_revert_data: z
-    .boolean()
-    .nullish()
-    .describe('Whether nodes are asked for the reason of a revert. Default: true'),
+const receivers = z.array(address).max(MAX_RECEIVERS, `at most ${MAX_RECEIVERS} receivers can be listed`);
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+/** An EVM relayer's policies. */
+export const evmPolicies = policies({
+  min_balance: amount(
+    amountSchema(128),
+    'Minimum balance that stays on the account, in wei. Default: 1; 0 switches it off',
+    { unset: 1n, isAlwaysShown: true },
+  ),
+  gas_limit_estimation: field(z.boolean(), 'Whether a missing gas_limit is estimated. Default: true', {
+    unset: true,
+    isAlwaysShown: true,
+    forbids: {
+      request: (estimates, { gasLimit }) =>
+        gasLimit !== null || estimates
+          ? undefined
+          : 'gas_limit is required when gas_limit_estimation policy is disabled',
+    },
+  }),
+  gas_price_cap: amount(amountSchema(128), 'Maximum price of a unit of gas, in wei. Default: no limit', {
+    read: (cap) => new PriceLimit(cap),
+    unset: new PriceLimit(null),
+    forbids: {
+      price(limit, price) {
+        const fault = price.kind === 'legacy' ? limit.fault('gas_price', price.gasPrice) : undefined;
+        // In the reference's words.
+        return fault && `Gas price is too high: ${fault}`;
+      },
+    },
+  }),
+  whitelist_receivers: field(receivers, 'Allowed receivers of transactions. Default: any', {
+    read: (listed) => listed.map(normalAddress),
+    forbids: {
+      receiver(allowed, { to, relayer }) {
+        const receiver = to === null ? '' : normalAddress(to);
+        const isAllowed = allowed === null || [...allowed, ZERO_ADDRESS, normalAddress(relayer)].includes(receiver);
+        return isAllowed ? undefined : 'Transaction target address is not whitelisted';
+      },
+    },
+  }),
+  eip1559_pricing: field(z.boolean(), 'Whether to send EIP-1559 transactions. Default: if the network supports them', {
+    forbids: {
+      authorizations: (isOn, { price, authorizationList: list }) =>
+        isOn === false && price.kind === 'speed' && list.length > 0
+          ? 'authorization_list requires EIP1559 parameters'
+          : undefined,
+    },
+  }),
+  private_transactions: field(
+    z.boolean(),
+    'Whether transactions go only to the private_rpc_urls of the network, which must have some. Default: false',
+    {
+      unset: false,
+      forbids: {
+        network: (isPrivate, { privateEndpoints }) =>
+          isPrivate && privateEndpoints.length === 0 ? 'the network has no private_rpc_urls any more' : undefined,
+        signature: (isPrivate) =>
+          isPrivate
+            ? 'A relayer with private_transactions signs only what it sends: whoever has the bytes can publish them'
+            : undefined,
+      },
+    },
+  ),
+  private_blocks: field(
+    z.int().min(1).max(10_000),
+    'Blocks for which relays are asked to try a private transaction. Default: 25',
+    // As long as Flashbots keeps a private transaction at most.
+    { unset: 25 },
+  ),
+  private_then: field(
+    z.enum(['wait', 'public']),
+    'After that: wait, and go on with the relays, or send it to the public endpoints as well. Default: wait',
+    { unset: 'wait' },
+  ),
+  include_revert_data: field(z.boolean(), 'Whether nodes are asked for the reason of a revert. Default: true', {
+    unset: true,
+    isAlwaysShown: true,
+  }),
 });
 
-/** An EVM relayer's policies; null means unset, and what is unset is left out. */
-export const policySchema: z.ZodType<JsonObject> = fields.transform((policies) => {
-  const set = Object.entries(policies).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(set) as JsonObject;
-});
+export const { read: readPolicy, fault: policyFault } = evmPolicies;
 
 /** Policies as the adapter works with them, defaults filled in. */
-export interface EvmPolicy {
-  /** The reserve that every transaction leaves on the account; 0 switches it off. */
-  minBalance: bigint;
-  estimatesGas: boolean;
-  gasPriceCap: bigint | null;
-  /** In {@link normalAddress} form; null allows every receiver. */
-  whitelist: readonly string[] | null;
-  /** Null follows the network. */
-  eip1559: boolean | null;
-  /** How transactions are to be kept from the public before they are in a block; null: they need not. */
-  privacy: { blocks: number; after: 'wait' | 'public' } | null;
-  /** Whether to ask nodes for the data that a transaction reverted with. The reason that clients see then has it. */
-  includesRevertData: boolean;
-}
-
-/** As long as Flashbots keeps a private transaction at most. */
-const DEFAULT_PRIVATE_BLOCKS = 25;
-
-/** Takes stored policies apart. */
-export const readPolicy = memoizePerObject((policies: JsonObject): EvmPolicy => {
-  const known = fields.parse(policies);
-  return {
-    minBalance: amountOf(known.min_balance ?? 1),
-    estimatesGas: known.gas_limit_estimation ?? true,
-    gasPriceCap: known.gas_price_cap == null ? null : amountOf(known.gas_price_cap),
-    whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
-    eip1559: known.eip1559_pricing ?? null,
-    privacy:
-      known.private_transactions === true
-        ? { blocks: known.private_blocks ?? DEFAULT_PRIVATE_BLOCKS, after: known.private_then ?? 'wait' }
-        : null,
-    includesRevertData: known.include_revert_data ?? true,
-  };
-});
+export type EvmPolicy = ReturnType<typeof readPolicy>;
 
 /**
  * Why a network cannot keep the policies; null if it can. A public endpoint makes a transaction public, so a relayer
  * whose transactions are to be private needs a network with `private_rpc_urls`.
  * @param settings of the network
  */
-export function policyFault(policies: JsonObject, network: string, settings: JsonObject = {}): string | null {
-  const { private_transactions: isPrivate, private_blocks: blocks, private_then: then } = fields.parse(policies);
-  if (isPrivate !== true) {
-    const idle = blocks == null ? (then == null ? undefined : 'private_then') : 'private_blocks';
+export function networkPolicyFault(policies: JsonObject, network: string, settings: JsonObject = {}): string | null {
+  if (!readPolicy(policies).privateTransactions) {
+    const idle = ['private_blocks', 'private_then'].find((name) => policies[name] != null);
     return idle === undefined ? null : `${idle} has no effect without private_transactions`;
   }
   if (settings['private_rpc_urls'] !== undefined) return null;
   return `private_transactions is not supported on network ${network}: its entry in the configuration has no private_rpc_urls`;
-}
-
-/** Policies as the API shows them; nothing when none is set. */
-export function policyView(policies: JsonObject): WireObject | undefined {
-  if (Object.keys(policies).length === 0) return undefined;
-  const known = fields.parse(policies);
-  const view: WireObject = {
-    min_balance: amountOf(known.min_balance ?? 1),
-    gas_limit_estimation: known.gas_limit_estimation ?? true,
-    gas_price_cap: known.gas_price_cap == null ? undefined : amountOf(known.gas_price_cap),
-    whitelist_receivers: known.whitelist_receivers ?? undefined,
-    eip1559_pricing: known.eip1559_pricing ?? undefined,
-    private_transactions: known.private_transactions ?? undefined,
-    private_blocks: known.private_blocks ?? undefined,
-    private_then: known.private_then ?? undefined,
-    include_revert_data: known.include_revert_data ?? true,
-  };
-  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
-}
-
-/** The balance that the health check asks for. */
-export function minimumBalance(policies: JsonObject): bigint {
-  return readPolicy(policies).minBalance;
 }

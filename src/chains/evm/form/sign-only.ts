@@ -8,8 +8,8 @@ import type { RelayerAccount } from '../../chain-client.ts';
 import { parseRequestForm } from '../../request-form.ts';
 import { chainIdOf } from '../chain-identity.ts';
 import { readPolicy } from '../configuration/policy.ts';
-import { capPrice, priceFields } from '../price/fees.ts';
-import { parseSendRequest, sendRequestSchema } from '../request.ts';
+import { priceFields } from '../price/fees.ts';
+import { assertAllowed, parseSendRequest, sendRequestSchema } from '../request.ts';
 import { type EvmFields, readChainFields, readStoredRequest } from '../schema.ts';
 import { signTransaction } from '../signing.ts';
 
@@ -44,11 +44,8 @@ export async function signOnlyTransaction(
   signer: Signer,
   declaredChainId: bigint | null,
 ): Promise<WireObject> {
-  if (account.policies['private_transactions'] === true) {
-    throw invalidRequest(
-      'A relayer with private_transactions signs only what it sends: whoever has the bytes can publish them',
-    );
-  }
+  const policy = readPolicy(account.policies);
+  assertAllowed(policy, { signature: body });
   refuseOtherFamilies(body);
   const { nonce, ...others } = parseRequestForm(unsentSchema, body);
   const { gas_limit } = others;
@@ -62,7 +59,7 @@ export async function signOnlyTransaction(
   const chainId = account.identity === undefined ? declaredChainId : chainIdOf(account.identity);
   if (chainId === null) throw networkNotReached();
 
-  const paid = capPrice(price, readPolicy(account.policies).gasPriceCap);
+  const paid = policy.gasPriceCap.lower(price);
   const fields: EvmFields = {
     chain_id: jsonAmount(chainId),
     from: account.address,

@@ -28,7 +28,7 @@ export function gasPriceFor(
 ): GasPrice {
   if (requested.kind !== 'speed') return requested;
   const { speed } = requested;
-  if (market.tips === undefined || policy.eip1559 === false) return legacyPrice(speed, market);
+  if (market.tips === undefined || policy.eip1559Pricing === false) return legacyPrice(speed, market);
   return dynamicPrice(speed, market, market.tips, averageBlocktimeMs);
 }
 
@@ -71,8 +71,42 @@ export function baseFeeMultiplier(averageBlocktimeMs: number): bigint {
   return BigInt(Math.round(factor * 1e9));
 }
 
-/** Lowers a price to the policy's cap; the priority fee never exceeds the whole. */
-export function capPrice(price: GasPrice, cap: bigint | null): GasPrice {
+/** The `gas_price_cap` of a policy. All prices are compared with it here, and refused with its one text. */
+export class PriceLimit {
+  /** In wei per gas; null: no limit. */
+  readonly cap: bigint | null;
+
+  constructor(cap: bigint | null) {
+    this.cap = cap;
+  }
+
+  lower(price: GasPrice): GasPrice {
+    return lowerPrice(price, this.cap);
+  }
+
+  /** Why a price is too high; undefined if it is not. `name` is what the text calls the price. */
+  fault(name: string, perGas: bigint): string | undefined {
+    if (this.cap === null || perGas <= this.cap) return undefined;
+    return `${name} ${perGas} exceeds gas price cap ${this.cap}`;
+  }
+
+  /** {@link fault} for a transaction that waits until it fits. */
+  waitReason(name: string, perGas: bigint): string | undefined {
+    const fault = this.fault(name, perGas);
+    return fault && `Policy gas_price_cap: ${fault}`;
+  }
+
+  /**
+   * Why nothing within the limit could be mined now. A network without a base fee has no least price, so the node's own
+   * price stands for it.
+   */
+  marketFault({ block, gasPrice }: GasMarket): string | undefined {
+    return this.waitReason("the network's gas price", block.baseFeePerGas ?? gasPrice);
+  }
+}
+
+/** Lowers a price to a cap; the priority fee never exceeds the whole. */
+export function lowerPrice(price: GasPrice, cap: bigint | null): GasPrice {
   if (cap === null) return price;
   if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: smallestAmount(price.gasPrice, cap) };
   const maxFeePerGas = smallestAmount(price.maxFeePerGas, cap);
@@ -81,16 +115,6 @@ export function capPrice(price: GasPrice, cap: bigint | null): GasPrice {
     maxFeePerGas,
     maxPriorityFeePerGas: smallestAmount(price.maxPriorityFeePerGas, maxFeePerGas),
   };
-}
-
-/**
- * The least that the network asks for, if that is more than the policy's cap: nothing under the cap could be mined.
- * Undefined otherwise. A network without a base fee has no such least price, so the node's own price stands for it.
- */
-export function priceFloorAbove(cap: bigint | null, market: GasMarket): bigint | undefined {
-  if (cap === null) return undefined;
-  const floor = market.block.baseFeePerGas ?? market.gasPrice;
-  return floor > cap ? floor : undefined;
 }
 
 /** The most that a unit of gas can cost at a price. */

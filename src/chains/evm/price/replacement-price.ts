@@ -2,13 +2,13 @@ import { amountOf, largestAmount } from '../../../domain/amount.ts';
 import type { ReplacementPreparation, ReplacementSpec } from '../../chain-client.ts';
 import type { EvmNetworkSettings } from '../configuration/network.ts';
 import type { EvmPolicy } from '../configuration/policy.ts';
-import { parkedPreparation, priceCapFault } from '../prepare.ts';
+import { parkedPreparation } from '../prepare.ts';
 import type { EvmFields, EvmRequest } from '../schema.ts';
 import {
-  capPrice,
   type FeeCaps,
   type GasPrice,
   gasPriceFor,
+  lowerPrice,
   maxPricePerGas,
   minimumBump,
   raiseToFeeCaps,
@@ -49,7 +49,8 @@ const MAX_TIMES_FIRST = 100n;
 const CHEAP = 1_000_000_000n;
 
 function capOf({ policy, firstFee }: ReplacementPricePlan): bigint | null {
-  if (policy.gasPriceCap !== null || firstFee === undefined) return policy.gasPriceCap;
+  const { cap } = policy.gasPriceCap;
+  if (cap !== null || firstFee === undefined) return cap;
   return MAX_TIMES_FIRST * largestAmount(firstFee, CHEAP);
 }
 
@@ -70,18 +71,18 @@ export function replacementPriceFor(
       if (request.price.kind !== 'speed') return decision(request.price);
       if (market.doubt !== undefined) return parkedPreparation(market.doubt);
       const wanted = raised(gasPriceFor(request.price, market, policy, averageBlocktimeMs), outbid);
-      return decision(capPrice(wanted, policy.gasPriceCap));
+      return decision(policy.gasPriceCap.lower(wanted));
     }
     case 'bump': {
-      const tooDear = priceCapFault(policy, market) ?? market.doubt;
+      const tooDear = policy.gasPriceCap.marketFault(market) ?? market.doubt;
       if (tooDear !== undefined) return parkedPreparation(tooDear);
       const requested = atLeast(plan, replacementMarketPrice(request.price, market, policy, averageBlocktimeMs));
       const cap = capOf(plan);
-      if (plan.isGasRefused === true) return decision(capPrice(raised(requested, highest), cap));
-      if (lacksMempool) return poollessPrice(plan, capPrice(raised(requested, highest), cap), gasLimit);
-      const price = capPrice(raised(requested, outbid), cap);
+      if (plan.isGasRefused === true) return decision(lowerPrice(raised(requested, highest), cap));
+      if (lacksMempool) return poollessPrice(plan, lowerPrice(raised(requested, highest), cap), gasLimit);
+      const price = lowerPrice(raised(requested, outbid), cap);
       if (outbid === undefined || reachesFeeCaps(price, outbid)) return decision(price);
-      return parkedPreparation(policy.gasPriceCap === null ? ceilingReason(outbid) : capReason(policy, outbid));
+      return parkedPreparation(policy.gasPriceCap.waitReason(LEAST_PRICE, highestOf(outbid)) ?? ceilingReason(outbid));
     }
   }
 }
@@ -94,15 +95,15 @@ export function replacementPriceFor(
 function noopPrice(plan: ReplacementPricePlan, market: GasMarket, averageBlocktimeMs: number): PriceDecision {
   const { request, policy, highest } = plan;
   const cap = capOf(plan);
-  const requested = capPrice(atLeast(plan, gasPriceFor(request.price, market, policy, averageBlocktimeMs)), cap);
+  const requested = lowerPrice(atLeast(plan, gasPriceFor(request.price, market, policy, averageBlocktimeMs)), cap);
   if (highest === undefined) return market.doubt === undefined ? decision(requested) : parkedPreparation(market.doubt);
   // What no node has needs not be outbid: a noop that is refused again and again must not become dearer each time.
   const outbid = plan.isRefused === true ? highest : minimumBump(highest);
-  const needed = largestAmount(outbid.fee, outbid.tip);
+  const needed = highestOf(outbid);
   if (plan.isRefused !== true && needed > highestOfNoops(plan)) return parkedPreparation(ceilingReason(outbid));
   const limit = market.doubt !== undefined ? needed : cap === null ? null : largestAmount(cap, needed);
-  // `raiseTo` keeps the room for the base fee, so it can lift the max fee above the limit. `capPrice` lowers it again.
-  return decision(capPrice(raiseToFeeCaps(requested, outbid), limit));
+  // `raiseToFeeCaps` keeps the room for the base fee, so it can lift the max fee above the limit. `lowerPrice` lowers it again.
+  return decision(lowerPrice(raiseToFeeCaps(requested, outbid), limit));
 }
 
 /**
@@ -110,7 +111,11 @@ function noopPrice(plan: ReplacementPricePlan, market: GasMarket, averageBlockti
  * asked for. Without it, nodes that turn each noop away could have the whole balance offered as a price.
  */
 function highestOfNoops({ policy, firstFee = 0n, highestAsked = 0n }: ReplacementPricePlan): bigint {
-  return largestAmount(policy.gasPriceCap ?? 0n, MAX_TIMES_FIRST * largestAmount(firstFee, CHEAP), 2n * highestAsked);
+  return largestAmount(
+    policy.gasPriceCap.cap ?? 0n,
+    MAX_TIMES_FIRST * largestAmount(firstFee, CHEAP),
+    2n * highestAsked,
+  );
 }
 
 /**
@@ -152,12 +157,15 @@ export function affordablePrice(
   const extra = cost - maxPricePerGas(price) * gasLimit;
   const perGas = (money: bigint) => largestAmount((money - extra) / gasLimit, 0n);
   const outbid = highest === undefined ? { fee: 0n, tip: 0n } : minimumBump(highest);
-  const beating = largestAmount(outbid.fee, outbid.tip);
+  const beating = highestOf(outbid);
   const mined = market.block.baseFeePerGas ?? market.gasPrice;
-  const withReserve = capPrice(price, largestAmount(perGas(funds - policy.minBalance), largestAmount(beating, mined)));
+  const withReserve = lowerPrice(
+    price,
+    largestAmount(perGas(funds - policy.minBalance), largestAmount(beating, mined)),
+  );
   if (maxPricePerGas(withReserve) * gasLimit + extra <= funds) return withReserve;
   const floor = highest === undefined ? mined : beating;
-  return capPrice(withReserve, largestAmount(perGas(funds), floor));
+  return lowerPrice(withReserve, largestAmount(perGas(funds), floor));
 }
 
 /** Why a requested price cannot replace the earlier attempts; undefined when it can. */
@@ -166,28 +174,25 @@ export function replacementPriceFault(
   settings: EvmNetworkSettings,
 ): string | undefined {
   const { price } = request;
-  const cap = policy.gasPriceCap;
   const outbid = highest === undefined ? undefined : minimumBump(highest);
   if (price.kind === 'speed') {
-    const isOpen = outbid === undefined || cap === null || (outbid.fee <= cap && outbid.tip <= cap);
-    return isOpen
-      ? undefined
-      : `Unable to calculate sufficient price bump for speed-based replacement: ${capReason(policy, outbid)}`;
+    const tooDear = outbid === undefined ? undefined : policy.gasPriceCap.fault(LEAST_PRICE, highestOf(outbid));
+    return tooDear && `Unable to calculate sufficient price bump for speed-based replacement: ${tooDear}`;
   }
-  if (cap !== null && maxPricePerGas(price) > cap) {
-    const name = price.kind === 'legacy' ? 'Gas price' : 'Max fee per gas';
-    return `${name} ${maxPricePerGas(price)} exceeds gas price cap ${cap}`;
-  }
+  const name = price.kind === 'legacy' ? 'Gas price' : 'Max fee per gas';
+  const tooDear = policy.gasPriceCap.fault(name, maxPricePerGas(price));
+  if (tooDear !== undefined) return tooDear;
   if (outbid === undefined || settings.lacksMempool || reachesFeeCaps(price, outbid)) return undefined;
   return 'Gas price increase does not meet minimum bump requirement';
 }
 
-function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: FeeCaps): string {
-  const needed = largestAmount(fee, tip);
-  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
+/** What texts call the price that replaces the earlier attempts. */
+const LEAST_PRICE = 'the least gas price of a replacement';
+
+function highestOf({ fee, tip }: FeeCaps): bigint {
+  return largestAmount(fee, tip);
 }
 
-function ceilingReason({ fee, tip }: FeeCaps): string {
-  const needed = largestAmount(fee, tip);
-  return `an attempt in the place of the earlier ones has to offer ${needed} wei per gas, more than ${MAX_TIMES_FIRST} times the first`;
+function ceilingReason(outbid: FeeCaps): string {
+  return `an attempt in the place of the earlier ones has to offer ${highestOf(outbid)} wei per gas, more than ${MAX_TIMES_FIRST} times the first`;
 }

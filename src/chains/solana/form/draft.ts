@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.
 import { isNodeError, type ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParkedPreparation, RefusedPreparation, TransactionPreparation } from '../../chain-client.ts';
-import { MAX_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
+import { DEFAULT_MAX_FEE, MAX_TRANSACTION, type SolanaPolicy } from '../configuration/policy.ts';
 import {
   attemptPriorityPrice,
   computeLimitFor,
@@ -230,7 +230,7 @@ async function withComputeBudget(
       : []),
   ];
   const widest = compile(extra(MAX_COMPUTE_UNITS, 1n));
-  if (transactionSize(widest) > Math.min(MAX_TRANSACTION, policy.largestTransaction)) return { message: requested };
+  if (transactionSize(widest) > Math.min(MAX_TRANSACTION, policy.maxTxDataSize)) return { message: requested };
   const [payer = ''] = requested.keys;
   const trial = encodeTransaction(
     [Buffer.alloc(SIGNATURE_LENGTH)],
@@ -242,7 +242,7 @@ async function withComputeBudget(
     priorityPrice(read, writable),
   ]);
   const limit = own.limit ?? computeLimitFor(tried.used ?? BigInt(MAX_COMPUTE_UNITS));
-  const most = priorityPriceWithin(policy.mostFee, requested.signers, limit);
+  const most = priorityPriceWithin(policy.maxAllowedFeeLamports ?? DEFAULT_MAX_FEE, requested.signers, limit);
   const offered = attemptPriorityPrice(usual, lastPrice);
   return { message: compile(extra(limit, offered < most ? offered : most)), tried };
 }

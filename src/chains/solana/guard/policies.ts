@@ -1,4 +1,4 @@
-import type { SolanaPolicy } from '../configuration/policy.ts';
+import { policyFault, type SolanaPolicy, type SolanaSubjects } from '../configuration/policy.ts';
 import type { CompiledMessage } from '../message/compiled-message.ts';
 import { accountLoss, feePayerLoss } from './fee-payer.ts';
 
@@ -20,23 +20,32 @@ export interface GuardOptions {
   spends?: boolean;
 }
 
+/** Why the policies forbid something; undefined when they allow it. */
+export function policyFaultText(policy: SolanaPolicy, subjects: Partial<SolanaSubjects>): string | undefined {
+  return violationText(policyFault(policy, subjects)?.reason);
+}
+
+function violationText(fault: string | undefined): string | undefined {
+  return fault && `Policy violation: ${fault}`;
+}
+
 /**
  * Why a transaction is forbidden: by a relayer's policies, or by the rules that keep its account safe. Undefined when
  * it is allowed. In the reference's order and words.
  */
 export function policyViolation(
-  { message, size, lookedUp, called = [] }: GuardedTransaction,
+  guarded: GuardedTransaction,
   relayer: string,
   policy: SolanaPolicy,
   { paysRent, spends = false }: GuardOptions,
 ): string | undefined {
-  const guarded = { message, size, called, ...(lookedUp === undefined ? {} : { lookedUp }) };
-  const fault =
-    listFault(guarded, policy) ??
-    payerFault(message, relayer) ??
-    sizeFault(size, policy) ??
-    (spends ? accountLoss(message, relayer) : feePayerLoss(message, { paysRent, lookedUp }));
-  return fault === undefined ? undefined : `Policy violation: ${fault}`;
+  const { message, size, lookedUp } = guarded;
+  return violationText(
+    policyFault(policy, subjectsOf(guarded))?.reason ??
+      payerFault(message, relayer) ??
+      policyFault(policy, { size })?.reason ??
+      (spends ? accountLoss(message, relayer) : feePayerLoss(message, { paysRent, lookedUp })),
+  );
 }
 
 /**
@@ -49,24 +58,21 @@ export function coSignerViolation(
   policy: SolanaPolicy,
 ): string | undefined {
   const { message, size } = guarded;
-  const fault = listFault(guarded, policy) ?? sizeFault(size, policy) ?? accountLoss(message, relayer);
-  return fault === undefined ? undefined : `Policy violation: ${fault}`;
+  const fault = policyFault(policy, { ...subjectsOf(guarded), size });
+  return violationText(fault?.reason ?? accountLoss(message, relayer));
 }
 
-function listFault(
-  { message, lookedUp = [], called = [] }: GuardedTransaction,
-  policy: SolanaPolicy,
-): string | undefined {
-  return (
-    accountFault([...message.keys, ...lookedUp], policy) ??
-    programFault([...programsOf(message), ...called], policy) ??
-    signatureFault(message, policy)
-  );
+function subjectsOf({ message, lookedUp = [], called = [] }: GuardedTransaction): Partial<SolanaSubjects> {
+  return {
+    accounts: [...message.keys, ...lookedUp],
+    programs: [...programsOf(message), ...called],
+    signatures: message.signers,
+  };
 }
 
 /** What a relayer may lose beyond the fee: rent for accounts that it makes, where users pay it back. */
-export function guardOptionsOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
-  return { paysRent: feePayer === 'user' };
+export function guardOptionsOf({ feePaymentStrategy }: Pick<SolanaPolicy, 'feePaymentStrategy'>): GuardOptions {
+  return { paysRent: feePaymentStrategy === 'user' };
 }
 
 /**
@@ -86,8 +92,11 @@ export function spendsOwnFunds({ signers }: CompiledMessage, policy: SolanaPolic
 }
 
 /** Whether the policies let anything spend what the account holds. */
-export function maySpendOwnFunds({ feePayer, ownFunds }: Pick<SolanaPolicy, 'feePayer' | 'ownFunds'>): boolean {
-  return feePayer === 'relayer' && ownFunds === 'allow';
+export function maySpendOwnFunds({
+  feePaymentStrategy,
+  ownFunds,
+}: Pick<SolanaPolicy, 'feePaymentStrategy' | 'ownFunds'>): boolean {
+  return feePaymentStrategy === 'relayer' && ownFunds === 'allow';
 }
 
 /** The program of each instruction. */
@@ -95,29 +104,6 @@ export function programsOf({ keys, instructions }: CompiledMessage): string[] {
   return instructions.map(({ program }) => keys[program] ?? '');
 }
 
-/** Why the policies forbid one of these accounts; undefined when they allow all. */
-export function accountFault(keys: readonly string[], { allowedAccounts, disallowedAccounts }: SolanaPolicy) {
-  const strange = keys.find((key) => allowedAccounts !== null && !allowedAccounts.has(key));
-  if (strange !== undefined) return `Account ${strange} not allowed`;
-  const barred = keys.find((key) => disallowedAccounts.has(key));
-  return barred === undefined ? undefined : `Account ${barred} is explicitly disallowed`;
-}
-
-function programFault(programs: readonly string[], { allowedPrograms }: SolanaPolicy) {
-  const strange = programs.find((program) => allowedPrograms !== null && !allowedPrograms.has(program));
-  return strange === undefined ? undefined : `Program ${strange} not allowed`;
-}
-
-function signatureFault({ signers }: CompiledMessage, { mostSignatures }: SolanaPolicy) {
-  if (mostSignatures === null || signers <= mostSignatures) return undefined;
-  return `Transaction requires ${signers} signatures, which exceeds maximum allowed ${mostSignatures}`;
-}
-
 function payerFault({ keys: [payer] }: CompiledMessage, relayer: string) {
   return payer === relayer ? undefined : `Fee payer ${payer} does not match relayer address ${relayer}`;
-}
-
-function sizeFault(size: number, { largestTransaction }: SolanaPolicy) {
-  if (size <= largestTransaction) return undefined;
-  return `Transaction size ${size} exceeds maximum allowed ${largestTransaction}`;
 }

@@ -4,6 +4,7 @@ import type { CompiledMessage } from '../message/compiled-message.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import { getAccounts } from '../rpc-calls.ts';
 import { readTokenAccount } from '../tokens/token-account.ts';
+import { policyFaultText } from './policies.ts';
 
 /** A movement of tokens that an instruction asks for. */
 export interface TokenTransfer {
@@ -123,9 +124,9 @@ export async function tokenFault(
   read: ReadFromEndpoint,
   message: CompiledMessage,
   keys: readonly string[],
-  { allowedTokens }: SolanaPolicy,
+  policy: SolanaPolicy,
 ): Promise<string | undefined> {
-  if (allowedTokens.length === 0) return undefined;
+  if (policy.allowedTokens.length === 0) return undefined;
   const transfers = tokenTransfers(message, keys);
   const unnamed = [...new Set(transfers.flatMap(({ mint, source }) => (mint === null ? [source] : [])))];
   const sources = unnamed.length === 0 ? [] : await getAccounts(read, unnamed);
@@ -136,9 +137,8 @@ export async function tokenFault(
       return `Policy violation: ${source} is made in the transaction that moves its tokens`;
     const moved = mint ?? mintOf.get(source);
     if (moved === undefined) return `Policy violation: ${source} is not a token account`;
-    if (!allowedTokens.some((token) => token.mint === moved)) {
-      return `Policy violation: Token ${moved} not allowed for transfers`;
-    }
+    const fault = policyFaultText(policy, { token: moved });
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

@@ -2,8 +2,8 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
 import { isAddress } from '../address.ts';
-import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
-import { accountFault, guardOptionsOf, policyViolation } from '../guard/policies.ts';
+import { readPolicy, type SolanaPolicy, type SolanaSubjects } from '../configuration/policy.ts';
+import { guardOptionsOf, policyFaultText, policyViolation } from '../guard/policies.ts';
 import { tokenFault } from '../guard/tokens.ts';
 import { type CompiledMessage, compileLegacyMessage, encodeMessage } from '../message/compiled-message.ts';
 import { durableNonceOf } from '../message/durable-nonce.ts';
@@ -80,8 +80,7 @@ export async function buildTransfer(
   { account, prices }: SponsoredBuildContext,
 ): Promise<BuiltTransaction> {
   const policy = readPolicy(account.policies);
-  const fault = accountFault([source, destination], policy);
-  if (fault !== undefined) throw new GaslessRefusal('validation', `Policy violation: ${fault}`);
+  assertAllowed(policy, { accounts: [source, destination] });
   const asset = await readSponsoredAsset(read, token, policy);
   if (amount === 0n) throw new GaslessRefusal('validation', 'Amount must be greater than 0');
   const [isMissing, { blockhash, lastValidBlockHeight }] = await Promise.all([
@@ -89,7 +88,7 @@ export async function buildTransfer(
     latestBlockhash(read),
   ]);
   // A user who pays the relayer back can have it make the account. Where the relayer pays, it pays for fees only.
-  const payer = policy.feePayer === 'user' ? account.address : source;
+  const payer = policy.feePaymentStrategy === 'user' ? account.address : source;
   const transfer = [
     ...(isMissing && asset.mint !== null ? [createAssociatedAccountInstruction(payer, destination, asset.mint)] : []),
     transferInstructionOf(asset, source, destination, amount),
@@ -118,13 +117,13 @@ async function withFee(
   priced: PricingInput,
 ): Promise<Pick<BuiltTransaction, 'transaction' | 'quote'>> {
   const { compose, asset, user, spent, relayer, policy } = priced;
-  if (policy.feePayer === 'relayer') {
+  if (policy.feePaymentStrategy === 'relayer') {
     const message = compose([]);
     return { transaction: unsigned(message), quote: await quoteOf(read, message, priced) };
   }
   if (user === relayer) throw new GaslessRefusal('params', 'The relayer cannot pay itself');
   // A swap closes the account of wrapped SOL, perhaps before this transaction is in a block.
-  const mayClose = asset.address === WRAPPED_SOL && policy.swaps !== null;
+  const mayClose = asset.address === WRAPPED_SOL && policy.swapConfig !== null;
   const isMissing = mayClose || (await isAccountMissing(read, asset, relayer));
   const making =
     isMissing && asset.mint !== null ? [createAssociatedAccountInstruction(relayer, relayer, asset.mint)] : [];
@@ -154,18 +153,14 @@ async function quoteOf(
   const lamports = await sponsoredPriceOf(read, message, keys, policy);
   const tokens = await lamportsInToken(prices, asset.address, lamports, policy);
   const gross = grossAmountOf(asset, tokens);
-  assertFeeAllowed(asset.address, gross, policy);
+  assertAllowed(policy, { tokenFee: { mint: asset.address, amount: gross } });
   return { asset, lamports, tokens, gross };
 }
 
-/** @throws Refusal where a fee in a token is more than the policies allow */
-export function assertFeeAllowed(token: string, fee: bigint, { allowedTokens }: SolanaPolicy): void {
-  const most = allowedTokens.find(({ mint }) => mint === token)?.maxFee ?? null;
-  if (most === null || fee <= most) return;
-  throw new GaslessRefusal(
-    'validation',
-    `Policy violation: Fee amount ${fee} of ${token} exceeds max allowed fee amount ${most}`,
-  );
+/** @throws Refusal where the policies forbid something */
+export function assertAllowed(policy: SolanaPolicy, subjects: Partial<SolanaSubjects>): void {
+  const fault = policyFaultText(policy, subjects);
+  if (fault !== undefined) throw new GaslessRefusal('validation', fault);
 }
 
 /** @throws MalformedTransaction when it does not fit into a packet */
@@ -192,14 +187,12 @@ const COIN: SponsoredAsset = { address: SYSTEM_PROGRAM, decimals: 9, mint: null 
 export async function readSponsoredAsset(
   read: ReadFromEndpoint,
   address: string,
-  { allowedTokens }: Pick<SolanaPolicy, 'allowedTokens'>,
+  policy: SolanaPolicy,
 ): Promise<SponsoredAsset> {
   if (!isAddress(address))
     throw new GaslessRefusal('params', `${JSON.stringify(address.slice(0, 50))} is not an address`);
   if (address === COIN.address) return COIN;
-  if (allowedTokens.length > 0 && !allowedTokens.some(({ mint }) => mint === address)) {
-    throw new GaslessRefusal('validation', `Policy violation: Token ${address} not allowed for transfers`);
-  }
+  assertAllowed(policy, { token: address });
   const [account] = await getAccounts(read, [address]);
   const mint = readMint(address, account);
   if (mint === undefined) throw new GaslessRefusal('token', `${address} is no token`);

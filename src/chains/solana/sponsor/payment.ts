@@ -9,7 +9,7 @@ import { associatedAccount } from '../tokens/associated.ts';
 import { netAfterTransferFee, readMint } from '../tokens/mint.ts';
 import { readTokenAccount, type TokenAccount } from '../tokens/token-account.ts';
 import { readLamportsTransfer } from '../tokens/transfer.ts';
-import { assertFeeAllowed, type SponsoredBuildContext } from './build.ts';
+import { assertAllowed, type SponsoredBuildContext } from './build.ts';
 import { GaslessRefusal, isUntraded } from './errors.ts';
 import { lamportsInToken, sponsoredPriceOf } from './price.ts';
 
@@ -39,19 +39,13 @@ export async function assertPaid(
   const keys = [...message.keys, ...looked.addresses];
   const paid = await paymentOf(read, message, keys, account.address);
   for (const [mint, amount] of paid.tokens) {
-    assertAllowed(mint, policy);
-    assertFeeAllowed(mint, amount, policy);
+    // Before the market is asked for its price.
+    assertAllowed(policy, { token: mint, tokenFee: { mint, amount } });
   }
   const [own = Buffer.alloc(0)] = signatures;
   if (isSignatureOf(account.address, own, messageBytes)) return;
   const price = await sponsoredPriceOf(read, message, keys, policy);
   if ((await creditOf(paid, price, policy, prices)) < price) throw new GaslessRefusal('params', UNPAID);
-}
-
-/** Refuses a token that the policies do not allow, so that the market is not asked for its price. @throws Refusal */
-function assertAllowed(mint: string, { allowedTokens }: SolanaPolicy): void {
-  if (allowedTokens.length === 0 || allowedTokens.some((token) => token.mint === mint)) return;
-  throw new GaslessRefusal('validation', `Policy violation: Token ${mint} not allowed for transfers`);
 }
 
 /**

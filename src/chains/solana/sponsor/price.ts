@@ -2,6 +2,7 @@ import type { MarketClient } from '../../../egress/market-client.ts';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import type { SolanaPolicy } from '../configuration/policy.ts';
 import { messageFee } from '../fees.ts';
+import { policyFaultText } from '../guard/policies.ts';
 import { type CompiledMessage, encodeMessage } from '../message/compiled-message.ts';
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../programs.ts';
 import { quoteTokensFor } from '../swap/jupiter.ts';
@@ -49,19 +50,15 @@ export async function sponsoredPriceOf(
   read: ReadFromEndpoint,
   message: CompiledMessage,
   keys: readonly string[],
-  { feeMargin, maxFee }: SolanaPolicy,
+  policy: SolanaPolicy,
 ): Promise<bigint> {
   const [fee, rent] = await Promise.all([
     messageFee(read, message, encodeMessage(message)),
     rentOfNewAccounts(read, message, keys),
   ]);
-  const price = withMargin(fee + rent, feeMargin);
-  if (maxFee !== null && price > maxFee) {
-    throw new GaslessRefusal(
-      'validation',
-      `Policy violation: Fee amount ${price} exceeds max allowed fee amount ${maxFee}`,
-    );
-  }
+  const price = withMargin(fee + rent, policy.feeMarginPercentage);
+  const fault = policyFaultText(policy, { price });
+  if (fault !== undefined) throw new GaslessRefusal('validation', fault);
   return price;
 }
 

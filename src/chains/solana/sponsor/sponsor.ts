@@ -127,7 +127,7 @@ export class Sponsor {
 
   /** Where users pay, refuses a transaction that does not pay enough. */
   async assertPaid({ transaction: base64 }: SolanaRequest, account: RelayerAccount): Promise<void> {
-    if (base64 === undefined || readPolicy(account.policies).feePayer !== 'user') return;
+    if (base64 === undefined || readPolicy(account.policies).feePaymentStrategy !== 'user') return;
     const building = await this.#building(account);
     const transaction = decodeTransaction(base64);
     await this.#parts.sideOf(account).onOne((read) => assertPaid(read, transaction, building));
@@ -183,7 +183,7 @@ function assertSupported(verdict: SigningRefusal | undefined): void {
  * transaction that the relayer sends is signed at the price of that time.
  */
 function assertPassing(message: CompiledMessage, { policies }: RelayerAccount): void {
-  if (readPolicy(policies).feePayer !== 'user' || durableNonceOf(message) === undefined) return;
+  if (readPolicy(policies).feePaymentStrategy !== 'user' || durableNonceOf(message) === undefined) return;
   throw new GaslessRefusal(
     'validation',
     'Where users pay, nothing is signed under a durable nonce but what is sent at once',

@@ -66,9 +66,9 @@ export const MAX_SWAP_PRIORITY_FEE = 5_000_000n;
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** The most that a swap may cost, in lamports. */
-export function maxSwapFee({ policy: { maxFee }, swaps: { priority } }: Pick<SwapContext, 'policy' | 'swaps'>): bigint {
+export function maxSwapFee({ policy, swaps: { priority } }: Pick<SwapContext, 'policy' | 'swaps'>): bigint {
   const most = LAMPORTS_PER_SIGNATURE + (priority?.most ?? MAX_SWAP_PRIORITY_FEE);
-  return smallestAmount(maxFee ?? most, most);
+  return smallestAmount(policy.maxAllowedFeeLamports ?? most, most);
 }
 
 /** The most lamports that transactions signed after the swap may take from the account while the swap is under way. */

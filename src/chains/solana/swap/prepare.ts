@@ -41,7 +41,7 @@ export async function prepareSwap(
 ): Promise<TransactionPreparation> {
   const policy = readPolicy(policies);
   const token = policy.allowedTokens.find((one) => one.mint === mint);
-  const { swaps } = policy;
+  const { swapConfig: swaps } = policy;
   if (swaps === null || token === undefined) return refused(`The policies have no swap of ${mint} any more`);
   return rpc.onOne(async (read) => {
     try {

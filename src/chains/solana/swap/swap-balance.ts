@@ -60,7 +60,7 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
 export async function swapRequestsOf(rpc: RpcClient, { address, policies }: RelayerAccount): Promise<ParsedRequest[]> {
-  const { swaps, allowedTokens } = readPolicy(policies);
+  const { swapConfig: swaps, allowedTokens } = readPolicy(policies);
   if (swaps === null) return [];
   const stocks = await rpc.onOne((read) => swapBalancesOf(read, address, allowedTokens));
   return stocks.map(({ token: { mint } }) => ({

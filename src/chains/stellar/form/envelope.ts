@@ -1,7 +1,8 @@
+import { largestAmount } from '../../../domain/amount.ts';
 import { type AppError, invalidRequest } from '../../../domain/errors.ts';
 import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
-import { readPolicy } from '../configuration/policy.ts';
+import { policyFault, readPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { accountLossFault, ownFundsFault } from '../guard/accounts.ts';
 import { trustLineAssets } from '../guard/tokens.ts';
@@ -86,13 +87,14 @@ export function parseUnsignedEnvelope(form: EnvelopeForm, account: RelayerAccoun
   assertOwnEnvelope(envelope, account.address);
   assertEnvelopeSound(form, account.address);
   const policy = readPolicy(account.policies);
-  const { feePayer, maxFee } = policy;
-  if (feePayer === 'user' && trustLineAssets(transaction, policy) === undefined) throw xdrFault(NOT_SPONSORED);
-  const spends = policy.isSpendable ? undefined : ownFundsFault(transaction, account.address);
+  if (policy.feePaymentStrategy === 'user' && trustLineAssets(transaction, policy) === undefined)
+    throw xdrFault(NOT_SPONSORED);
+  const spends = ownFundsFault(transaction, account.address, policy);
   if (spends !== undefined) throw xdrFault(spends);
   const least = BASE_FEE * BigInt(transaction.operations.length);
   const bid = BigInt(transaction.fee);
-  if (maxFee !== null && (bid > maxFee || least > maxFee)) throw xdrFault(`Max fee exceeded: ${maxFee}`);
+  const tooDear = policyFault(policy, { fee: largestAmount(bid, least) });
+  if (tooDear !== undefined) throw xdrFault(tooDear.reason);
   return {
     request: { transaction: text },
     validUntil: earliestExpiry(form, now),

@@ -3,8 +3,8 @@ import type { xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../../domain/amount.ts';
 import type { Timestamp } from '../../../features/transactions/records/transaction.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
-import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
-import { DEFAULT_MAX_FEE_BID, minFeeBumpFee } from '../fees.ts';
+import { DEFAULT_MAX_FEE_BID, policyFault, readPolicy, type StellarPolicy } from '../configuration/policy.ts';
+import { minFeeBumpFee } from '../fees.ts';
 import { accountLossFault, ownFundsFault, relayerAccountFault } from '../guard/accounts.ts';
 import { gaslessFault } from '../guard/gasless.ts';
 import { invalidSignature, isSignedBy } from '../guard/signatures.ts';
@@ -33,19 +33,20 @@ export function parseFeeBump(form: FeeBumpForm, account: RelayerAccount, now: Ti
   }
   assertEnvelopeSound(form, account.address);
   const policy = readPolicy(account.policies);
-  const { maxFee: most, feePayer } = policy;
+  const { maxFee: most, feePaymentStrategy } = policy;
   const reach = relayerAccountFault(transaction, account.address);
   const fault = reach === undefined ? undefined : reachFault(envelope, account, policy, reach);
   if (fault !== undefined) throw xdrFault(fault);
   const required = minFeeBumpFee(transaction);
-  if (feePayer === 'user') assertSponsored(transaction, account.address);
+  if (feePaymentStrategy === 'user') assertSponsored(transaction, account.address);
   const maxFee = form.maxFee ?? (most !== null && most < DEFAULT_MAX_FEE_BID ? most : DEFAULT_MAX_FEE_BID);
   if (maxFee < required) throw xdrFault(`max_fee (${maxFee}) is insufficient. Required fee-bump fee: ${required}`);
-  if (most !== null && maxFee > most) throw xdrFault(`Max fee exceeded: ${most}`);
+  const tooDear = policyFault(policy, { fee: maxFee });
+  if (tooDear !== undefined) throw xdrFault(tooDear.reason);
   const wrong = account.identity === undefined ? undefined : invalidSignature(envelope, account.identity);
   if (wrong !== undefined) throw xdrFault(wrong);
   // The bid is no higher than what the user pays for.
-  const bid = feePayer === 'user' ? required : maxFee;
+  const bid = feePaymentStrategy === 'user' ? required : maxFee;
   const own = reach === undefined ? {} : { own: account.address };
   const request: FeeBumpRequest = { inner: text, max_fee: jsonAmount(bid), ...own };
   return {
@@ -65,15 +66,15 @@ export function parseFeeBump(form: FeeBumpForm, account: RelayerAccount, now: Ti
 function reachFault(
   envelope: Envelope,
   { address, identity }: RelayerAccount,
-  { feePayer, isSpendable }: StellarPolicy,
+  policy: StellarPolicy,
   reach: string,
 ): string | undefined {
-  if (feePayer === 'user') return reach;
+  if (policy.feePaymentStrategy === 'user') return reach;
   if (identity === undefined || !isSignedBy(envelope, address, identity)) {
     return `${reach}, and the relayer has not signed it`;
   }
   const { transaction } = envelope;
-  return accountLossFault(transaction, address) ?? (isSpendable ? undefined : ownFundsFault(transaction, address));
+  return accountLossFault(transaction, address) ?? ownFundsFault(transaction, address, policy);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { xdr } from '@stellar/stellar-sdk/base';
+import { policyFault, type StellarPolicy } from '../configuration/policy.ts';
 import { changesSigners, operationOutflow } from '../message/outflow.ts';
 import { accountOfMuxed } from '../message/transaction-envelope.ts';
 
@@ -45,18 +46,20 @@ export function accountLossFault({ operations, sourceAccount }: EnvelopeActions,
 }
 
 /**
- * Where an envelope moves what the relayer's account holds, under a policy that denies it; undefined where it does not.
+ * Why the policies forbid an envelope that moves what the relayer's account holds; undefined where they do not.
  * A contract takes from the account only what the source of its operation consents to, and where no consents are given,
  * a simulation finds them.
  */
-export function ownFundsFault({ operations, sourceAccount }: EnvelopeActions, relayer: string): string | undefined {
-  const place = operations.findIndex(
+export function ownFundsFault(
+  { operations, sourceAccount }: EnvelopeActions,
+  relayer: string,
+  policy: StellarPolicy,
+): string | undefined {
+  const operation = operations.findIndex(
     ({ body, sourceAccount: own }) =>
       accountOfMuxed(own ?? sourceAccount) === relayer && operationOutflow(body) > 0n && !isConsentedByOthers(body),
   );
-  return place < 0
-    ? undefined
-    : `operations.${place}: it moves what the relayer's account ${relayer} holds, and the policy own_funds denies that`;
+  return policyFault(policy, { outflow: { operation, relayer } })?.reason;
 }
 
 function isConsentedByOthers(body: xdr.OperationBody): boolean {

@@ -22,7 +22,7 @@ export async function policyFaults(
   account: RelayerAccount,
 ): Promise<string[]> {
   const policy = readPolicy(account.policies);
-  const placeless = policy.swaps === null ? [] : swapFaults(policy, exchanges);
+  const placeless = policy.swapConfig === null ? [] : swapFaults(policy, exchanges);
   const tokens = policy.allowedTokens.map(({ asset }) => asset).filter((asset) => asset !== 'native');
   if (tokens.length === 0) return placeless;
   const faultsOn = async (read: ReadFromEndpoint) =>
@@ -44,7 +44,7 @@ async function tokenFault(read: ReadFromEndpoint, asset: string): Promise<string
 }
 
 /** Swaps that the policies ask for and that this network has no market for. */
-function swapFaults({ allowedTokens, swaps }: StellarPolicy, { books, soroswap }: SwapExchanges): string[] {
+function swapFaults({ allowedTokens, swapConfig: swaps }: StellarPolicy, { books, soroswap }: SwapExchanges): string[] {
   const used = new Set(allowedTokens.map(({ asset }) => swapStrategyFor(asset, swaps?.strategies ?? [])));
   return [
     ...(used.has('order-book') && books.horizon === null
@@ -94,7 +94,7 @@ export async function trustLineFault(
   { address, policies }: RelayerAccount,
 ): Promise<string | undefined> {
   const policy = readPolicy(policies);
-  if (policy.feePayer !== 'user') return undefined;
+  if (policy.feePaymentStrategy !== 'user') return undefined;
   const assets = trustLineAssets(readEnvelope(text).transaction, policy) ?? [];
   const names = assets.map(assetName);
   const twice = names.find((name, place) => names.indexOf(name) < place);

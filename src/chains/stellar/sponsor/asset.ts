@@ -2,7 +2,15 @@ import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadFromEndpoint } from '../../../egress/rpc/rpc-client.ts';
 import { isContractAddress } from '../address.ts';
-import { type AllowedToken, assetFault, canonicalAsset, type StellarPolicy } from '../configuration/policy.ts';
+import {
+  type AllowedToken,
+  assetFault,
+  canonicalAsset,
+  maxFeeFault,
+  policyFault,
+  type StellarPolicy,
+  type StellarSubjects,
+} from '../configuration/policy.ts';
 import { getContract } from '../rpc-calls.ts';
 
 /** An asset that a fee is paid in and that the policies allow. */
@@ -44,15 +52,21 @@ export function feeTokenOfAsset(asset: Asset, policy: StellarPolicy): FeeToken {
   return allowedAs(assetName(asset), asset, policy);
 }
 
-function allowedAs(name: string, asset: Asset, { allowedTokens }: StellarPolicy): FeeToken {
-  const allowed = allowedTokens.find((token) => token.asset === name);
-  if (allowed === undefined && allowedTokens.length > 0) throw invalidRequest(`Token ${name} is not allowed for fees`);
-  return { name, asset, allowed };
+function allowedAs(name: string, asset: Asset, policy: StellarPolicy): FeeToken {
+  return { name, asset, allowed: allowedToken([name], policy) };
+}
+
+/** The policies' entry for a token by one of its names. @throws AppError `INVALID_REQUEST` where they do not allow it */
+function allowedToken(names: StellarSubjects['feeToken'], policy: StellarPolicy): AllowedToken | undefined {
+  const fault = policyFault(policy, { feeToken: names });
+  if (fault !== undefined) throw invalidRequest(fault.reason);
+  return policy.allowedTokens.find((token) => names.includes(token.asset));
 }
 
 /** @throws AppError `INVALID_REQUEST` in the reference's words */
 export function assertWithinLimit({ allowed }: FeeToken, tokens: bigint): void {
-  if (allowed?.maxFee != null && tokens > allowed.maxFee) throw invalidRequest(`Max fee exceeded: ${allowed.maxFee}`);
+  const tooDear = maxFeeFault(tokens, allowed?.maxFee ?? null);
+  if (tooDear !== undefined) throw invalidRequest(tooDear);
 }
 
 /** A contract's token in which fees for calls of contracts are paid. */
@@ -68,15 +82,11 @@ export interface ContractToken extends FeeToken {
 export async function contractTokenOf(
   read: ReadFromEndpoint,
   contract: string,
-  { allowedTokens }: StellarPolicy,
+  policy: StellarPolicy,
   passphrase: string,
 ): Promise<ContractToken> {
   const asset = await assetBehind(read, contract, passphrase);
-  const names = asset === null ? [contract] : [contract, assetName(asset)];
-  const allowed = allowedTokens.find((token) => names.includes(token.asset));
-  if (allowed === undefined && allowedTokens.length > 0) {
-    throw invalidRequest(`Token ${contract} is not allowed for fees`);
-  }
+  const allowed = allowedToken([contract, ...(asset === null ? [] : [assetName(asset)])], policy);
   // In the reference's words.
   if (asset === null) throw invalidRequest(`No configured strategy can handle asset: ${contract}`);
   return { name: contract, contract, asset, allowed };

@@ -37,10 +37,10 @@ export function forwarderOf({ forwarder, books }: ForwardMarket): string {
 export function forwardPriceInToken(
   { books }: ForwardMarket,
   { asset }: ContractToken,
-  { feeMargin }: StellarPolicy,
+  { feeMarginPercentage }: StellarPolicy,
   stroops: bigint,
 ): Promise<bigint> {
-  return quoteTokensFor(books, asset, withMargin(stroops, feeMargin));
+  return quoteTokensFor(books, asset, withMargin(stroops, feeMarginPercentage));
 }
 
 /** What a contract's call pays for its place in a ledger by now, in stroops. */
@@ -131,8 +131,8 @@ async function boundTo(
   return { forward, token };
 }
 
-function leastOf(price: bigint, { allowed }: ContractToken, { slippage }: StellarPolicy): bigint {
-  return withoutTolerance(price, allowed?.slippage ?? slippage);
+function leastOf(price: bigint, { allowed }: ContractToken, { slippagePercentage }: StellarPolicy): bigint {
+  return withoutTolerance(price, allowed?.slippage ?? slippagePercentage);
 }
 
 function insufficient({ fee, token }: FeeForward, price: bigint): string {

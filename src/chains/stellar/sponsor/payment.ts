@@ -49,8 +49,8 @@ export async function assertPaid(
   const { from, amount, asset } = paymentIn(readEnvelope(inner).transaction, relayer);
   const token = feeTokenOfAsset(asset, policy);
   assertWithinLimit(token, amount);
-  const price = await quoteTokensFor(books, asset, withMargin(amountOf(fee), policy.feeMargin));
-  const least = withoutTolerance(price, token.allowed?.slippage ?? policy.slippage);
+  const price = await quoteTokensFor(books, asset, withMargin(amountOf(fee), policy.feeMarginPercentage));
+  const least = withoutTolerance(price, token.allowed?.slippage ?? policy.slippagePercentage);
   if (amount < least) {
     throw invalidRequest(`Insufficient fee payment: ${amount} of ${token.name} is paid, and ${price} is asked`);
   }

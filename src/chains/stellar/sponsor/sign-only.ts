@@ -6,7 +6,7 @@ import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
 import { parseRequestForm } from '../../request-form.ts';
-import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
+import { policyFault, readPolicy, type StellarPolicy, timeoutSecondsOf } from '../configuration/policy.ts';
 import { parseEnvelope } from '../form/envelope.ts';
 import { accountLossFault, ownFundsFault } from '../guard/accounts.ts';
 import { gaslessFault, timeBoundsFault } from '../guard/gasless.ts';
@@ -67,14 +67,10 @@ function faultOf({ transaction, signatures, isFeeBump }: Envelope, relayer: stri
   if (signatures.length >= MAX_SIGNATURES) return `it has ${MAX_SIGNATURES} signatures already`;
   const shape = transactionShapeFault(transaction);
   if (shape !== undefined) return shape;
-  if (policy.feePayer === 'user') return gaslessFault(transaction, relayer);
+  if (policy.feePaymentStrategy === 'user') return gaslessFault(transaction, relayer);
   const isOwn = accountOfMuxed(transaction.sourceAccount) === relayer;
-  if (isOwn && policy.maxFee !== null && BigInt(transaction.fee) > policy.maxFee) {
-    return `Max fee exceeded: ${policy.maxFee}`;
-  }
-  return (
-    accountLossFault(transaction, relayer) ?? (policy.isSpendable ? undefined : ownFundsFault(transaction, relayer))
-  );
+  const tooDear = isOwn ? policyFault(policy, { fee: BigInt(transaction.fee) }) : undefined;
+  return tooDear?.reason ?? accountLossFault(transaction, relayer) ?? ownFundsFault(transaction, relayer, policy);
 }
 
 async function chainFaultOf(
@@ -84,13 +80,16 @@ async function chainFaultOf(
   policy: StellarPolicy,
   passphrase: string,
 ): Promise<string | undefined> {
-  const { feePayer, timeoutSeconds, longestSeconds, minBalance } = policy;
   const { sourceAccount, seqNum, fee } = transaction;
   const source = accountOfMuxed(sourceAccount);
   const [latest, { accounts }] = await rpc.onOne((read) =>
     Promise.all([latestLedger(read), getAccounts(read, [...new Set([source, address])])]),
   );
-  const late = timeBoundsFault(transaction, latest, feePayer === 'user' ? timeoutSeconds : longestSeconds);
+  const late = timeBoundsFault(
+    transaction,
+    latest,
+    policy.feePaymentStrategy === 'user' ? timeoutSecondsOf(policy) : policy.timeoutSeconds,
+  );
   if (late !== undefined) return late;
   const taken = totalLumensOutflow(transaction, address, passphrase);
   const cost = source === address ? BigInt(fee) + taken : taken;
@@ -100,7 +99,7 @@ async function chainFaultOf(
       account: own,
       committed: (await committed?.()) ?? 0n,
       cost,
-      minBalance,
+      minBalance: policy.minBalance,
       baseReserve: latest.baseReserve,
     });
     if (short !== undefined) return short;

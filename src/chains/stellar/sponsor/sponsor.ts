@@ -5,7 +5,7 @@ import { wireTime } from '../../../domain/wire-time.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount, Sponsorship } from '../../chain-client.ts';
 import { parseRequestForm } from '../../request-form.ts';
-import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
+import { policyFault, readPolicy, type StellarPolicy, timeoutSecondsOf } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
 import { encodeEnvelope } from '../message/transaction.ts';
 import { isSoroban } from '../message/transaction-envelope.ts';
@@ -58,7 +58,7 @@ export function createSponsorship({ sideOf, marketOf, blockTimeMs, guarded }: Sp
       return sideOf(account).onOne(async (read) => {
         const draft = await userDraft(read, form, account.address);
         const isCall = isSoroban(draft.transaction);
-        if (policy.feePayer !== 'user' && (isCall || isBuilt)) throw invalidRequest(NOT_USERS);
+        if (policy.feePaymentStrategy !== 'user' && (isCall || isBuilt)) throw invalidRequest(NOT_USERS);
         const context: SponsorContext = { read, account, form, policy, market, draft };
         if (!isCall) return isBuilt ? buildBump(context) : quoteBump(context);
         const how = { ...market, policy, blockTimeMs, relayer: account.address };
@@ -93,7 +93,7 @@ async function quoteBump(context: SponsorContext): Promise<WireObject> {
 async function buildBump(context: SponsorContext): Promise<WireObject> {
   const { read, account, draft, policy } = context;
   const [{ token, price }, { closedAt }] = await Promise.all([priceBump(context), latestLedger(read)]);
-  const until = Math.floor(closedAt / 1_000) + Math.min(VALIDITY_SECONDS, policy.timeoutSeconds);
+  const until = Math.floor(closedAt / 1_000) + Math.min(VALIDITY_SECONDS, timeoutSecondsOf(policy));
   const terms = { fee: price.inner, maxTime: BigInt(until) };
   const built = withPayment(draft.transaction, paymentTo(account.address, token, price.tokens), terms);
   return {
@@ -140,8 +140,9 @@ export async function sponsoredPriceOf(
   const usual = await usualFee(read, 'inclusionFee');
   const each = usual > BASE_FEE ? usual : BASE_FEE;
   const count = BigInt(operations.length) + 1n;
-  const stroops = withMargin(each * (count + 1n), policy.feeMargin);
-  if (policy.maxFee !== null && stroops > policy.maxFee) throw invalidRequest(`Max fee exceeded: ${policy.maxFee}`);
+  const stroops = withMargin(each * (count + 1n), policy.feeMarginPercentage);
+  const tooDear = policyFault(policy, { fee: stroops });
+  if (tooDear !== undefined) throw invalidRequest(tooDear.reason);
   const tokens = await quoteTokensFor(books, token.asset, stroops);
   assertWithinLimit(token, tokens);
   return { inner: each * count, stroops, tokens };

@@ -8,7 +8,7 @@ import type { Transaction } from '../../../features/transactions/records/transac
 import { isFinal } from '../../../features/transactions/records/transaction-state.ts';
 import type { WebhookEventName } from '../../../features/webhooks/records/webhook-event.ts';
 import type { LaneCommitments, ReadyPreparation, RelayerAccount, TransactionPreparation } from '../../chain-client.ts';
-import { readPolicy } from '../configuration/policy.ts';
+import { readPolicy, timeoutSecondsOf } from '../configuration/policy.ts';
 import { parseAuthorizationEntry } from '../message/authorization.ts';
 import { addressValue, amountValue } from '../message/contract.ts';
 import { draftOfOperation } from '../message/draft.ts';
@@ -36,8 +36,8 @@ export async function prepareSwap(
   const { address: relayer, policies } = account;
   const policy = readPolicy(policies);
   const token = policy.allowedTokens.find((one) => one.asset === asset);
-  const strategy = swapStrategyFor(asset, policy.swaps?.strategies ?? []);
-  if (policy.feePayer !== 'user' || token === undefined || strategy === undefined) {
+  const strategy = swapStrategyFor(asset, policy.swapConfig?.strategies ?? []);
+  if (policy.feePaymentStrategy !== 'user' || token === undefined || strategy === undefined) {
     return { kind: 'refused', reason: `The policies have no swap of ${asset} any more` };
   }
   const [latest, stock] = await Promise.all([
@@ -45,7 +45,7 @@ export async function prepareSwap(
     rpc.onOne((read) => swapBalanceOf(read, relayer, token)),
   ]);
   if (stock === undefined) return { kind: 'refused', reason: `Of ${asset} there is nothing to swap` };
-  const deadline = BigInt(Math.floor(latest.closedAt / 1_000) + policy.timeoutSeconds);
+  const deadline = BigInt(Math.floor(latest.closedAt / 1_000) + timeoutSecondsOf(policy));
   const passphrase = chainOfLane(transaction.lane);
   const swapping: SwapContext = { rpc, exchanges, policy, stock, relayer, passphrase, deadline };
   const trade = await tradeOrReason(strategy === 'soroswap' ? soroswapTrade(swapping) : orderBookTrade(swapping));

@@ -39,8 +39,8 @@ function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swappe
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
 export async function swapRequestsOf(rpc: RpcClient, { address, policies }: RelayerAccount): Promise<ParsedRequest[]> {
-  const { swaps, allowedTokens, feePayer } = readPolicy(policies);
-  if (swaps === null || feePayer !== 'user') return [];
+  const { swapConfig: swaps, allowedTokens, feePaymentStrategy } = readPolicy(policies);
+  if (swaps === null || feePaymentStrategy !== 'user') return [];
   const swappable = allowedTokens.filter(({ asset }) => swapStrategyFor(asset, swaps.strategies) !== undefined);
   const stocks = await rpc.onOne((read) => Promise.all(swappable.map((token) => swapBalanceOf(read, address, token))));
   return stocks.flatMap((stock): ParsedRequest[] => {

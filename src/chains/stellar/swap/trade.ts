@@ -33,7 +33,7 @@ export function minSwapReturn(
   promised: bigint,
   { stock: { token }, policy }: Pick<SwapContext, 'stock' | 'policy'>,
 ): bigint {
-  const least = withoutTolerance(promised, token.slippage ?? policy.slippage);
+  const least = withoutTolerance(promised, token.slippage ?? policy.slippagePercentage);
   return least > 0n ? least : 1n;
 }
 

@@ -8,11 +8,11 @@ import {
   int64,
   SWAP_NEEDS_USER_FEES,
   slippageSchema,
-  tokenSwapView,
+  tokenSwap,
   uint64,
-  wireAmount,
   withoutNulls,
   withoutUndefined,
+  withUnsetAsNull,
 } from '../../../../src/chains/policy-fields.ts';
 
 const saidOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues[0]?.message;
@@ -48,12 +48,15 @@ t.test('null means unset at any depth, and swap settings show what is unset as n
   const policies = { a: null, b: undefined, c: 0, d: { e: null, f: false }, g: [{ h: null, i: '' }, 'x'] };
   t.same(withoutNulls(policies), { c: 0, d: { f: false }, g: [{ i: '' }, 'x'] });
   t.same(withoutUndefined({ a: undefined, b: null, c: 0 }), { b: null, c: 0 });
-  t.equal(wireAmount(null), undefined);
-  t.equal(wireAmount('18446744073709551615'), 18_446_744_073_709_551_615n);
-  t.same(tokenSwapView({ max_amount: 7, slippage_percentage: null }), {
-    slippage_percentage: null,
-    min_amount: null,
-    max_amount: 7n,
-    retain_min_amount: null,
-  });
+  t.same(
+    withUnsetAsNull(
+      tokenSwap.show(tokenSwap.schema.parse({ max_amount: '18446744073709551615', slippage_percentage: null })),
+    ),
+    {
+      slippage_percentage: null,
+      min_amount: null,
+      max_amount: 18_446_744_073_709_551_615n,
+      retain_min_amount: null,
+    },
+  );
 });

@@ -1,12 +1,7 @@
 import t from 'tap';
 import { networkSchema, readNetworkSettings } from '../../../../../src/chains/evm/configuration/network.ts';
-import {
-  minimumBalance,
-  policyFault,
-  policySchema,
-  policyView,
-  readPolicy,
-} from '../../../../../src/chains/evm/configuration/policy.ts';
+import { evmPolicies, networkPolicyFault, readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
+import { PriceLimit } from '../../../../../src/chains/evm/price/fees.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 t.test('network', async (t) => {
@@ -63,6 +58,7 @@ t.test('network', async (t) => {
 });
 
 t.test('policy', async (t) => {
+  const { schema: policySchema, view: policyView } = evmPolicies;
   const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
   const LARGEST = ((1n << 128n) - 1n).toString();
 
@@ -104,15 +100,17 @@ t.test('policy', async (t) => {
   t.test('the adapter works with defaults, answers show them', async (t) => {
     t.same(readPolicy({}), {
       minBalance: 1n,
-      estimatesGas: true,
-      gasPriceCap: null,
-      whitelist: null,
-      eip1559: null,
-      privacy: null,
-      includesRevertData: true,
+      gasLimitEstimation: true,
+      gasPriceCap: new PriceLimit(null),
+      whitelistReceivers: null,
+      eip1559Pricing: null,
+      privateTransactions: false,
+      privateBlocks: 25,
+      privateThen: 'wait',
+      includeRevertData: true,
     });
-    t.match(readPolicy({ include_revert_data: false }), { includesRevertData: false });
-    t.match(readPolicy({ whitelist_receivers: [RECEIVER] }), { whitelist: [RECEIVER.toLowerCase()] });
+    t.match(readPolicy({ include_revert_data: false }), { includeRevertData: false });
+    t.match(readPolicy({ whitelist_receivers: [RECEIVER] }), { whitelistReceivers: [RECEIVER.toLowerCase()] });
     t.equal(policyView({}), undefined, 'nothing set, nothing shown');
     t.same(policyView({ gas_price_cap: LARGEST }), {
       min_balance: 1n,
@@ -120,28 +118,26 @@ t.test('policy', async (t) => {
       gas_price_cap: BigInt(LARGEST),
       include_revert_data: true,
     });
-    t.equal(minimumBalance({}), 1n);
-    t.equal(minimumBalance({ min_balance: '10000000000000000000' }), 10n ** 19n);
+    t.equal(readPolicy({ min_balance: '10000000000000000000' }).minBalance, 10n ** 19n);
   });
 
   t.test('private transactions are not promised where they would be public', async (t) => {
     t.equal(
-      policyFault({ private_transactions: true }, 'sepolia'),
+      networkPolicyFault({ private_transactions: true }, 'sepolia'),
       'private_transactions is not supported on network sepolia: its entry in the configuration has no private_rpc_urls',
     );
     t.equal(
-      policyFault({ private_transactions: true }, 'sepolia', { private_rpc_urls: ['https://relay.example'] }),
+      networkPolicyFault({ private_transactions: true }, 'sepolia', { private_rpc_urls: ['https://relay.example'] }),
       null,
     );
-    t.match(policyFault({ private_blocks: 3 }, 'sepolia'), /private_blocks has no effect without private_transactions/);
-    t.match(policyFault({ private_then: 'wait' }, 'sepolia'), /private_then has no effect/);
-    const set = { private_transactions: true };
-    t.strictSame(readPolicy(set).privacy, { blocks: 25, after: 'wait' });
-    t.strictSame(readPolicy({ ...set, private_blocks: 3, private_then: 'public' }).privacy, {
-      blocks: 3,
-      after: 'public',
-    });
-    t.equal(policyFault({ private_transactions: false }, 'sepolia'), null);
-    t.equal(policyFault({}, 'sepolia'), null);
+    t.match(
+      networkPolicyFault({ private_blocks: 3 }, 'sepolia'),
+      /private_blocks has no effect without private_transactions/,
+    );
+    t.match(networkPolicyFault({ private_then: 'wait' }, 'sepolia'), /private_then has no effect/);
+    const set = { private_transactions: true, private_blocks: 3, private_then: 'public' };
+    t.match(readPolicy(set), { privateTransactions: true, privateBlocks: 3, privateThen: 'public' });
+    t.equal(networkPolicyFault({ private_transactions: false }, 'sepolia'), null);
+    t.equal(networkPolicyFault({}, 'sepolia'), null);
   });
 });

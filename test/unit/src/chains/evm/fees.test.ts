@@ -8,15 +8,15 @@ import {
 import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
 import {
   baseFeeMultiplier,
-  capPrice,
   feeCapsOf,
   type GasPrice,
   gasPriceFor,
   highestFeeCaps,
+  lowerPrice,
   maxPricePerGas,
   minimumBump,
+  PriceLimit,
   priceFields,
-  priceFloorAbove,
   raiseToFeeCaps,
   reachesFeeCaps,
   replacementMarketPrice,
@@ -86,20 +86,27 @@ t.test('explicit prices are taken as they are', async (t) => {
 
 t.test('the cap lowers, and the tip never exceeds the whole', async (t) => {
   const dynamic = { kind: 'eip1559', maxFeePerGas: 100n, maxPriorityFeePerGas: 50n } as const;
-  t.same(capPrice(dynamic, null), dynamic);
-  t.same(capPrice(dynamic, 60n), { ...dynamic, maxFeePerGas: 60n });
-  t.same(capPrice(dynamic, 20n), { kind: 'eip1559', maxFeePerGas: 20n, maxPriorityFeePerGas: 20n });
-  t.same(capPrice({ kind: 'legacy', gasPrice: 100n }, 20n), { kind: 'legacy', gasPrice: 20n });
+  t.same(lowerPrice(dynamic, null), dynamic);
+  t.same(lowerPrice(dynamic, 60n), { ...dynamic, maxFeePerGas: 60n });
+  t.same(lowerPrice(dynamic, 20n), { kind: 'eip1559', maxFeePerGas: 20n, maxPriorityFeePerGas: 20n });
+  t.same(lowerPrice({ kind: 'legacy', gasPrice: 100n }, 20n), { kind: 'legacy', gasPrice: 20n });
   t.equal(maxPricePerGas(dynamic), 100n);
   t.equal(maxPricePerGas({ kind: 'legacy', gasPrice: 3n }), 3n);
 });
 
 t.test('a network that asks for more than the cap is noticed', async (t) => {
-  t.equal(priceFloorAbove(null, market()), undefined);
-  t.equal(priceFloorAbove(10n * GWEI, market()), undefined);
-  t.equal(priceFloorAbove(10n * GWEI - 1n, market()), 10n * GWEI);
+  const fault = (cap: bigint | null, of = market()) => new PriceLimit(cap).marketFault(of);
+  t.equal(fault(null), undefined);
+  t.equal(fault(10n * GWEI), undefined);
+  t.equal(
+    fault(10n * GWEI - 1n),
+    "Policy gas_price_cap: the network's gas price 10000000000 exceeds gas price cap 9999999999",
+  );
   const legacy = market({ block: { ...market().block, baseFeePerGas: null } });
-  t.equal(priceFloorAbove(11n * GWEI, legacy), 12n * GWEI);
+  t.equal(
+    fault(11n * GWEI, legacy),
+    "Policy gas_price_cap: the network's gas price 12000000000 exceeds gas price cap 11000000000",
+  );
 });
 
 const legacy = (gasPrice: bigint): GasPrice => ({ kind: 'legacy', gasPrice });

@@ -225,7 +225,7 @@ t.test('prices are lowered to the cap, and wait while the network asks for more'
   });
   t.match(await prepare(TRANSFER, { gas_price_cap: Number(2n * GWEI) - 1 }), {
     kind: 'parked',
-    reason: 'The network asks for 2000000000 wei per gas, more than the gas_price_cap of 1999999999',
+    reason: "Policy gas_price_cap: the network's gas price 2000000000 exceeds gas price cap 1999999999",
     retryInMs: 10_000,
   });
   const legacy = await open(t, { baseFee: null, gasPrice: 5n * GWEI });

@@ -147,8 +147,7 @@ t.test('a bump that the cap does not allow waits', async (t) => {
   const parked = await version({}, { prices }, BUMP, { gas_price_cap: Number(11n * GWEI) - 1 });
   t.match(parked, {
     kind: 'parked',
-    reason:
-      'an attempt in the place of the earlier ones has to offer 11000000000 wei per gas, and the gas_price_cap is 10999999999',
+    reason: 'Policy gas_price_cap: the least gas price of a replacement 11000000000 exceeds gas price cap 10999999999',
     retryInMs: 10_000,
   });
   const allowed = await version({ baseFee: 10n * GWEI, tip: 3n * GWEI }, { prices }, BUMP, {
@@ -156,7 +155,7 @@ t.test('a bump that the cap does not allow waits', async (t) => {
   });
   t.match(allowed, { fields: { max_fee_per_gas: Number(11n * GWEI), max_priority_fee_per_gas: Number(3n * GWEI) } });
   const hopeless = await version({ baseFee: 20n * GWEI }, { prices }, BUMP, { gas_price_cap: Number(15n * GWEI) });
-  t.match(hopeless, { kind: 'parked', reason: /^The network asks for 20000000000 wei per gas/ });
+  t.match(hopeless, { kind: 'parked', reason: /^Policy gas_price_cap: the network's gas price 20000000000 exceeds/ });
 });
 
 t.test('a bump is of the latest version', async (t) => {
@@ -366,7 +365,7 @@ t.test('a replacement by speed that the cap does not allow is refused', async (t
   const refused = await version({}, { prices }, replaceBy(TRANSFER), { gas_price_cap: Number(10n * GWEI) });
   t.match(refused, {
     kind: 'refused',
-    reason: /^Unable to calculate sufficient price bump for speed-based replacement: .*gas_price_cap is 10000000000$/,
+    reason: /^Unable to calculate sufficient price bump for speed-based replacement: .*gas price cap 10000000000$/,
   });
   const capped = await version({ baseFee: 30n * GWEI }, { prices }, replaceBy(TRANSFER), {
     gas_price_cap: Number(12n * GWEI),

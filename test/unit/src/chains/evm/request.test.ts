@@ -1,13 +1,7 @@
 import { type BaseWallet, Transaction as EthersTransaction, hexlify, Signature, Wallet } from 'ethers';
 import t from 'tap';
 import { addressOfPublicKey, isAddress, normalAddress } from '../../../../../src/chains/evm/address.ts';
-import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
-import {
-  checkGasLimit,
-  checkReceiver,
-  parseSendRequest,
-  policyViolation,
-} from '../../../../../src/chains/evm/request.ts';
+import { parseSendRequest, policyViolation } from '../../../../../src/chains/evm/request.ts';
 import {
   callForEstimate,
   readChainFields,
@@ -211,7 +205,7 @@ t.test('the rules of the reference, in its order and its words', async (t) => {
     [
       { to: OTHER, value: 0, gas_price: 11 },
       { gas_price_cap: 10 },
-      'Gas price is too high: gas_price is 11, gas_price_cap 10',
+      'Gas price is too high: gas_price 11 exceeds gas price cap 10',
     ],
   ];
   for (const [body, policies, said] of cases) {
@@ -383,7 +377,7 @@ t.test('policy checks', async (t) => {
   const requestOf = (body: JsonObject) =>
     readStoredRequest(storedTransaction({ address: FROM, policies: {} }, body).request);
   const violation = (policies: JsonObject, body: JsonObject = TRANSFER) =>
-    policyViolation(requestOf(body), { address: FROM, policies });
+    policyViolation(requestOf(body), { address: FROM, policies }, { privateEndpoints: [] });
 
   t.test('what the policies allow goes', async (t) => {
     for (const policies of [
@@ -421,39 +415,16 @@ t.test('policy checks', async (t) => {
       [
         { eip1559_pricing: false },
         { ...TRANSFER, authorization_list: list },
-        'Policy eip1559_pricing: authorization_list requires EIP-1559 fees',
+        'Policy eip1559_pricing: authorization_list requires EIP1559 parameters',
+      ],
+      [
+        { private_transactions: true },
+        TRANSFER,
+        'Policy private_transactions: the network has no private_rpc_urls any more',
       ],
     ] as const) {
       t.equal(violation(policies as JsonObject, body as JsonObject), reason);
     }
-  });
-
-  t.test('a request is refused in the words of the reference', async (t) => {
-    const policy = readPolicy({ whitelist_receivers: [OTHER], gas_limit_estimation: false });
-    const said = (check: () => void) => {
-      try {
-        check();
-        return undefined;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    t.equal(
-      said(() => checkReceiver(TO, policy, FROM)),
-      'Transaction target address is not whitelisted',
-    );
-    t.equal(
-      said(() => checkReceiver(OTHER, policy, FROM)),
-      undefined,
-    );
-    t.match(
-      said(() => checkGasLimit(requestOf(TRANSFER), policy)),
-      /^gas_limit is required/,
-    );
-    t.match(
-      said(() => checkGasLimit({ ...requestOf(TRANSFER), gasLimit: 20_999n }, readPolicy({}))),
-      /^gas_limit is too low, intrinsic gas is 21000 and gas_limit is 20999$/,
-    );
   });
 });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { networkSchema } from '../../../../../src/chains/solana/configuration/network.ts';
-import { policyFault, policySchema, policyView } from '../../../../../src/chains/solana/configuration/policy.ts';
+import { networkPolicyFault, solanaPolicies } from '../../../../../src/chains/solana/configuration/policy.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 t.test('an entry of nothing but endpoints is enough', async (t) => {
@@ -29,6 +29,7 @@ t.test('what no Solana network can have is refused', async (t) => {
 });
 
 t.test('policy', async (t) => {
+  const { schema: policySchema, view: policyView } = solanaPolicies;
   const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
   const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
   const INT64 = '9223372036854775807';
@@ -186,14 +187,17 @@ t.test('policy', async (t) => {
 
   t.test('Jupiter is on one network only', async (t) => {
     const strategy = (name: string) => ({ swap_config: { strategy: name } });
-    t.equal(policyFault(strategy('jupiter-swap'), 'mainnet-beta'), null);
-    t.equal(policyFault(strategy('jupiter-swap'), 'devnet'), 'JupiterSwap strategy is only supported on mainnet-beta');
+    t.equal(networkPolicyFault(strategy('jupiter-swap'), 'mainnet-beta'), null);
     t.equal(
-      policyFault(strategy('jupiter-ultra'), 'localnet'),
+      networkPolicyFault(strategy('jupiter-swap'), 'devnet'),
+      'JupiterSwap strategy is only supported on mainnet-beta',
+    );
+    t.equal(
+      networkPolicyFault(strategy('jupiter-ultra'), 'localnet'),
       'JupiterUltra strategy is only supported on mainnet-beta',
     );
-    t.equal(policyFault(strategy('noop'), 'devnet'), null);
-    t.equal(policyFault({}, 'devnet'), null);
+    t.equal(networkPolicyFault(strategy('noop'), 'devnet'), null);
+    t.equal(networkPolicyFault({}, 'devnet'), null);
   });
 
   t.test('answers show defaults, integers with all digits, and null inside swap settings', async (t) => {

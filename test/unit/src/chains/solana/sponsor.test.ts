@@ -20,7 +20,7 @@ import {
 } from '../../../../../src/chains/solana/programs.ts';
 import { LOCAL_RPC_METHODS } from '../../../../../src/chains/solana/rpc-methods.ts';
 import {
-  assertFeeAllowed,
+  assertAllowed,
   buildPrepared,
   buildTransfer,
   grossAmountOf,
@@ -322,9 +322,9 @@ t.test('build', async (t) => {
 
   t.test('a fee in a token stays within what the policies say of it', async (t) => {
     const policy = readPolicy({ allowed_tokens: [{ mint: MINT, max_allowed_fee: 5 }] });
-    t.doesNotThrow(() => assertFeeAllowed(MINT, 5n, policy));
-    t.throws(() => assertFeeAllowed(MINT, 6n, policy), /exceeds/);
-    t.doesNotThrow(() => assertFeeAllowed(keyOf(50), 6n, policy));
+    t.doesNotThrow(() => assertAllowed(policy, { tokenFee: { mint: MINT, amount: 5n } }));
+    t.throws(() => assertAllowed(policy, { tokenFee: { mint: MINT, amount: 6n } }), /exceeds/);
+    t.doesNotThrow(() => assertAllowed(policy, { tokenFee: { mint: keyOf(50), amount: 6n } }));
   });
 
   t.test('where swaps close the account of wrapped SOL, a payment in it makes it anew', async (t) => {

@@ -108,7 +108,7 @@ t.test('a swap costs no more than the policies say, or what is usual', async (t)
   const priority = { level: 'high', most: 9n };
   t.equal(maxSwapFee({ policy, swaps }), 5_005_000n);
   t.equal(maxSwapFee({ policy, swaps: { ...swaps, priority } }), 5_009n);
-  t.equal(maxSwapFee({ policy: { ...policy, maxFee: 5_001n }, swaps: { ...swaps, priority } }), 5_001n);
+  t.equal(maxSwapFee({ policy: { ...policy, maxAllowedFeeLamports: 5_001n }, swaps: { ...swaps, priority } }), 5_001n);
 });
 
 t.test('a trial is the message with no signature', async (t) => {

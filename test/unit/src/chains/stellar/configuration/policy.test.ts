@@ -1,6 +1,9 @@
 import t from 'tap';
-import { minimumBalance, policySchema, policyView } from '../../../../../../src/chains/stellar/configuration/policy.ts';
+import { readPolicy, stellarPolicies } from '../../../../../../src/chains/stellar/configuration/policy.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
+
+const { schema: policySchema, view: policyView } = stellarPolicies;
+const minimumBalance = (policies: JsonObject) => readPolicy(policies).minBalance;
 
 const ISSUER = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';
 const CONTRACT = 'CAS3J7GYLGXMF6TDJBBYYSE3HQ6BBSMLNUQ34T6TZMYMW2EVH34XOWMA';

@@ -76,7 +76,7 @@ t.test('for its place no more is bid than the user pays for', async (t) => {
   t.match(await bound(90_000n, { fee: 5_000n }), { fields: { fee: 5_050 }, cost: 5_050n }, 'with the tolerance');
   t.match(await bound(90_000n, { fee: 4_060n }), { fields: { fee: 4_101 } });
   t.match(await bound(90_000n, { fee: 4_050n }), { kind: 'refused', reason: /^Insufficient fee payment/ });
-  t.ok(readPolicy(account().policies).slippage === 1);
+  t.ok(readPolicy(account().policies).slippagePercentage === 1);
 });
 
 t.test('what is refused stays so, and what nobody pays for is', async (t) => {

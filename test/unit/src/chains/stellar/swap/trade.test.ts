@@ -19,7 +19,7 @@ import {
 t.test('the least is the price less what it may move, of the token, the policy or one percent', async (t) => {
   const swapping = swappingOf(USD);
   t.equal(minSwapReturn(1_000n, swapping), 990n);
-  t.equal(minSwapReturn(1_000n, { ...swapping, policy: { ...swapping.policy, slippage: 0.5 } }), 995n);
+  t.equal(minSwapReturn(1_000n, { ...swapping, policy: { ...swapping.policy, slippagePercentage: 0.5 } }), 995n);
   const own = { ...swapping.stock, token: { ...swapping.stock.token, slippage: 2 } };
   t.equal(minSwapReturn(1_000n, { ...swapping, stock: own }), 980n);
   t.equal(minSwapReturn(1n, swapping), 1n);
