@@ -1,7 +1,6 @@
-import type { StoreHistory } from '../domain/store-history.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
-import type { Store, StoreWriter } from '../store/store.ts';
+import type { Store, StoreHistory, StoreWriter } from '../store/store.ts';
 import type { TransactionLedger } from './lane/ledger.ts';
 import { EndablePause } from './repeating-task.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { jsonText, accountSequenceColumn as sequenceColumn, timestampColumn } from '../domain/record.ts';
-import type { InstanceMark, UnsignedRelease } from '../domain/store-history.ts';
 import type { Connection } from './connection.ts';
-import type { StoreReader, StoreWriter } from './store.ts';
+import type { InstanceMark, StoreReader, StoreWriter, UnsignedRelease } from './store.ts';
 import { parseRow } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
@@ -18,7 +17,7 @@ const restoredSchema = jsonText(z.strictObject({ from: sequenceColumn.schema.nul
 const markSchema: z.ZodType<InstanceMark> = jsonText(z.strictObject({ count: z.int(), at: timestampColumn.schema }));
 
 /** Reads of the database's past in the table `meta`. */
-export function historyReads({ db }: Connection): Pick<StoreReader, 'history' | 'restoredFrom'> {
+export function historyReads({ db }: Connection) {
   return {
     async history() {
       const rows = await db
@@ -42,13 +41,11 @@ export function historyReads({ db }: Connection): Pick<StoreReader, 'history' | 
       const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
       return row === undefined ? undefined : parseRow(restoredSchema, 'meta', key, row.value).from;
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the database's past. */
-export function historyWrites({
-  db,
-}: Connection): Pick<StoreWriter, 'putHistory' | 'putMark' | 'putRelease' | 'putRestoredFrom'> {
+export function historyWrites({ db }: Connection) {
   const put = async (key: string, value: string) => {
     await db
       .insertInto('meta')
@@ -68,5 +65,5 @@ export function historyWrites({
       if (from === undefined) await db.deleteFrom('meta').where('key', '=', key).execute();
       else await put(key, JSON.stringify({ from: from === null ? null : sequenceColumn.write(from) }));
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

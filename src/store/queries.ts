@@ -1,29 +1,28 @@
 import { apiKeyReads, apiKeyWrites } from '../features/api-keys/table.ts';
 import { auditReads, auditWrites } from '../features/audit/table.ts';
-import { chainIdentityReads, chainIdentityWrites } from '../features/networks/tables/chain-identities.ts';
-import { networkReads, networkWrites } from '../features/networks/tables/networks.ts';
-import { kvReads, kvWrites } from '../features/plugins/tables/kv.ts';
-import { kvLockWrites } from '../features/plugins/tables/kv-locks.ts';
+import { chainIdentityReads, chainIdentityWrites, networkReads, networkWrites } from '../features/networks/table.ts';
+import { kvLockWrites, kvReads, kvWrites } from '../features/plugins/tables/kv.ts';
 import { pluginSettingsReads, pluginSettingsWrites } from '../features/plugins/tables/plugin-settings.ts';
 import { spendingReads, spendingWrites } from '../features/plugins/tables/spending.ts';
-import { balanceReads, balanceWrites } from '../features/relayers/tables/relayer-balances.ts';
-import { relayerReads, relayerWrites } from '../features/relayers/tables/relayers.ts';
+import { balanceReads, balanceWrites, relayerReads, relayerWrites, settingsLock } from '../features/relayers/table.ts';
 import { signerReads, signerWrites } from '../features/signers/table.ts';
 import { attemptReads, attemptWrites } from '../features/transactions/tables/attempts.ts';
-import { decisionReads, decisionWrites } from '../features/transactions/tables/decisions.ts';
-import { intentReads, intentWrites } from '../features/transactions/tables/intents.ts';
-import { laneReads, laneWrites } from '../features/transactions/tables/lanes.ts';
+import {
+  decisionReads,
+  decisionWrites,
+  intentReads,
+  intentWrites,
+  laneReads,
+  laneWrites,
+} from '../features/transactions/tables/lanes.ts';
 import { transactionEventReads, transactionEventWrites } from '../features/transactions/tables/transaction-events.ts';
-import { transactionReads, transactionWrites } from '../features/transactions/tables/transactions.ts';
-import { deliveryReads, deliveryWrites } from '../features/webhooks/tables/deliveries.ts';
+import { pruningWrites, transactionReads, transactionWrites } from '../features/transactions/tables/transactions.ts';
 import { notificationReads, notificationWrites } from '../features/webhooks/tables/notifications.ts';
-import { outboxReads, outboxWrites } from '../features/webhooks/tables/outbox.ts';
+import { deliveryReads, deliveryWrites, outboxReads, outboxWrites } from '../features/webhooks/tables/outbox.ts';
 import type { Connection } from './connection.ts';
 import { historyReads, historyWrites } from './history.ts';
 import type { StoreReader, StoreWriter } from './store.ts';
 import { effectReads, idempotencyWrites } from './tables/idempotency.ts';
-import { pruningWrites } from './tables/pruning.ts';
-import { settingsLock } from './tables/settings-lock.ts';
 
 /** The reading half of the store over one connection. */
 export function createStoreReader(connection: Connection): StoreReader {

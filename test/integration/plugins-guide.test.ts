@@ -1,4 +1,5 @@
 /** The statements of docs/plugins.md are true. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -20,7 +21,7 @@ import { pluginEntrySchema, relayerGrantSchema, SPENDING_CAVEATS } from '../../s
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { ConfigurationFindings } from '../../src/settings/problems.ts';
 import { checkCaveats } from '../../src/settings/references.ts';
-import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/answer-quota.ts';
+import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/idempotency.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');

@@ -1,11 +1,10 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { UnsignedRelease } from '../../domain/store-history.ts';
 import type { AnchorKind } from '../../features/transactions/records/anchor.ts';
 import { livingAttempts } from '../../features/transactions/records/attempt.ts';
 import { chainOfLane, familyOfLane, laneKey } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, UnsignedRelease } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { fillGaps } from '../sequencing/gaps.ts';
 import { backOff, type EngineTiming } from '../timing.ts';

@@ -1,9 +1,8 @@
 import type { AccountHistoryAnswer } from '../../chains/chain-client.ts';
-import type { UnsignedRelease } from '../../domain/store-history.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { StoreReader, UnsignedRelease } from '../../store/store.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 
 /*

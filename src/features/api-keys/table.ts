@@ -1,11 +1,11 @@
 import type { Connection } from '../../store/connection.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
-import { countOf, pageBounds } from '../../store/tables/paging.ts';
+import { countOf, pageBounds } from '../../store/tables/lists.ts';
 import { recordOfRow } from '../../store/tables/stored-record.ts';
 import { apiKeyRecord } from './records/api-key.ts';
 
 /** Reads of the table `api_keys`. */
-export function apiKeyReads({ db }: Connection): Pick<StoreReader, 'apiKey' | 'apiKeys' | 'apiKeyHashes'> {
+export function apiKeyReads({ db }: Connection) {
   const newestFirst = db.selectFrom('api_keys').orderBy('created_at', 'desc').orderBy('id', 'desc');
   return {
     async apiKey(id) {
@@ -27,14 +27,11 @@ export function apiKeyReads({ db }: Connection): Pick<StoreReader, 'apiKey' | 'a
       const rows = await newestFirst.selectAll().execute();
       return new Map(rows.map((row) => [row.hash, recordOfRow(apiKeyRecord, row)]));
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `api_keys`. */
-export function apiKeyWrites({
-  db,
-  now,
-}: Connection): Pick<StoreWriter, 'insertApiKey' | 'updateApiKey' | 'deleteApiKey'> {
+export function apiKeyWrites({ db, now }: Connection) {
   return {
     async insertApiKey(key, hash) {
       const row = apiKeyRecord.write({ ...key, createdAt: 0 });
@@ -52,5 +49,5 @@ export function apiKeyWrites({
       const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', '=', id).executeTakeFirstOrThrow();
       return numDeletedRows === 1n;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

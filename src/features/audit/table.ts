@@ -47,7 +47,7 @@ const isChange = sql<boolean>`resource not in ('transaction', 'delivery', 'signa
 const NO_CHANGES: ReadonlySet<AuditRecord['resource']> = new Set(['transaction', 'delivery', 'signature']);
 
 /** Reads of the table `audit_records`. */
-export function auditReads({ db }: Connection): Pick<StoreReader, 'auditRecords' | 'latestChange'> {
+export function auditReads({ db }: Connection) {
   /** The part of the filter that an index finds. */
   function indexed({ resource, resourceId }: AuditFilter) {
     const all = db.selectFrom('audit_records');
@@ -92,11 +92,11 @@ export function auditReads({ db }: Connection): Pick<StoreReader, 'auditRecords'
         next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `audit_records`. */
-export function auditWrites(connection: Connection): Pick<StoreWriter, 'insertAuditRecord' | 'pruneAudit'> {
+export function auditWrites(connection: Connection) {
   const { db, now } = connection;
   const insert = preparedWrite(connection, (columns: Omit<Insertable<AuditTable>, 'position' | 'at'>) =>
     db.insertInto('audit_records').values({ ...columns, at: now() }),
@@ -129,5 +129,5 @@ export function auditWrites(connection: Connection): Pick<StoreWriter, 'insertAu
         secrets: JSON.stringify(secrets),
       });
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -2,7 +2,7 @@ import { jsonObjectColumn } from '../../domain/record.ts';
 import { type Connection, sealerOf } from '../../store/connection.ts';
 import { preparedQuery } from '../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
-import { countOf, pageBounds } from '../../store/tables/paging.ts';
+import { countOf, pageBounds } from '../../store/tables/lists.ts';
 import { DuplicateRecord, recordOfRow, sealedPlaceOf } from '../../store/tables/stored-record.ts';
 import { signerRecord } from './record.ts';
 
@@ -12,9 +12,7 @@ const CONFIG = 'config';
 const SHOWN = ['id', 'type', 'stamp', 'shown'] as const;
 
 /** Reads of the table `signers`. */
-export function signerReads(
-  connection: Connection,
-): Pick<StoreReader, 'storedSigner' | 'storedSigners' | 'allSigners' | 'signerConfig'> {
+export function signerReads(connection: Connection) {
   const { db } = connection;
   const byId = preparedQuery(connection, (id: string) => db.selectFrom('signers').select(SHOWN).where('id', '=', id));
   const newestFirst = db.selectFrom('signers').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
@@ -49,11 +47,11 @@ export function signerReads(
       const config = sealerOf(connection).open(row.config, sealedPlaceOf(signerRecord, { id }, CONFIG));
       return jsonObjectColumn.schema.parse(config);
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `signers`. */
-export function signerWrites(connection: Connection): Pick<StoreWriter, 'insertSigner' | 'deleteSigner'> {
+export function signerWrites(connection: Connection) {
   const { db, now } = connection;
   return {
     async insertSigner(signer, config) {
@@ -71,5 +69,5 @@ export function signerWrites(connection: Connection): Pick<StoreWriter, 'insertS
       const { numDeletedRows } = await db.deleteFrom('signers').where('id', '=', id).executeTakeFirstOrThrow();
       return numDeletedRows === 1n;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -13,7 +13,7 @@ import { createStoreReader, createStoreWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { checkSealingKeys, type Sealer } from '../sealing.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import { resealSettings } from '../tables/reseal.ts';
+import { resealSettings } from '../tables/stored-record.ts';
 import { BodyGuard, type QueryPlace } from '../write-body-guard.ts';
 import {
   chooseEncryption,

@@ -1,5 +1,4 @@
-import type { RawBuilder } from 'kysely';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { IdempotencyClaim } from '../../domain/idempotency.ts';
@@ -7,8 +6,83 @@ import type { Json } from '../../domain/json/json.ts';
 import { anyJsonColumn, storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
-import { KeptBytesQuota } from './answer-quota.ts';
 import { DuplicateRecord, parseRow } from './stored-record.ts';
+
+/** Texts up to this size are not counted: the number of requests already limits them. */
+export const COUNTED_BEYOND_BYTES = 4096;
+/** Most bytes that the large answers and outcomes of one scope may take. */
+export const KEPT_BYTES_QUOTA = 268_435_456;
+/** How many answers one query removes to make room. */
+const EVICTED_AT_ONCE = 20;
+
+/** Counts the bytes of the kept answers and outcomes of each scope. */
+class KeptBytesQuota {
+  readonly #db: Connection['db'];
+
+  constructor({ db }: Connection) {
+    this.#db = db;
+  }
+
+  /**
+   * Counts a text to be kept under a claim. Makes room by removing the oldest answers. False when there is still no
+   * room.
+   */
+  async take(claimId: string, text: string, quota = KEPT_BYTES_QUOTA): Promise<boolean> {
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= COUNTED_BEYOND_BYTES) return true;
+    const { scope } = await this.#db
+      .selectFrom('idempotency_keys')
+      .select('scope')
+      .where('id', '=', claimId)
+      .executeTakeFirstOrThrow();
+    const used = await this.#db.selectFrom('kept_bytes').select('bytes').where('scope', '=', scope).executeTakeFirst();
+    let over = (used?.bytes ?? 0) + bytes - quota;
+    while (over > 0) {
+      const freed = await this.#evict(scope);
+      if (freed === 0) return false;
+      over -= freed;
+    }
+    await this.#db
+      .updateTable('idempotency_keys')
+      .set((on) => ({ kept: on('kept', '+', bytes) }))
+      .where('id', '=', claimId)
+      .execute();
+    await this.#add(scope, bytes);
+    return true;
+  }
+
+  /** Subtracts the bytes of keys that a scope no longer keeps. */
+  async giveBack(scope: string, bytes: number): Promise<void> {
+    if (bytes > 0) await this.#add(scope, -bytes);
+  }
+
+  async #evict(scope: string): Promise<number> {
+    const oldest = await this.#db
+      .selectFrom('idempotency_keys')
+      .select(['id', 'kept'])
+      .where('scope', '=', scope)
+      // Literals, as in the index: otherwise the index is not used.
+      .where('kept', '>', sql.lit(0))
+      .where('state', '=', sql.lit('answered'))
+      .orderBy('created_at')
+      .limit(EVICTED_AT_ONCE)
+      .execute();
+    if (oldest.length === 0) return 0;
+    const ids = oldest.map(({ id }) => id);
+    await this.#db.updateTable('idempotency_keys').set({ body: null, kept: 0 }).where('id', 'in', ids).execute();
+    const freed = oldest.reduce((sum, { kept }) => sum + kept, 0);
+    await this.#add(scope, -freed);
+    return freed;
+  }
+
+  async #add(scope: string, bytes: number): Promise<void> {
+    await this.#db
+      .insertInto('kept_bytes')
+      .values({ scope, bytes })
+      .onConflict((on) => on.column('scope').doUpdateSet((set) => ({ bytes: set('kept_bytes.bytes', '+', bytes) })))
+      .execute();
+  }
+}
 
 /** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
@@ -20,7 +94,7 @@ const effectSchema = z.object({
 });
 
 /** Reads of the table `effects`. */
-export function effectReads({ db }: Connection): Pick<StoreReader, 'effect' | 'effectNames'> {
+export function effectReads({ db }: Connection) {
   return {
     async effect({ claim, payloadHash, occurrence }) {
       const row = await db
@@ -47,21 +121,11 @@ export function effectReads({ db }: Connection): Pick<StoreReader, 'effect' | 'e
         .execute();
       return rows.map(({ payload_hash, occurrence }) => ({ payloadHash: payload_hash, occurrence }));
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
-type IdempotencyWrites =
-  | 'claimKey'
-  | 'renewClaims'
-  | 'keepAnswer'
-  | 'leaveKey'
-  | 'insertEffect'
-  | 'settleEffect'
-  | 'forgetEffect'
-  | 'pruneKeys';
-
 /** Writes of the tables `idempotency_keys` and `effects`. */
-export function idempotencyWrites(connection: Connection): Pick<StoreWriter, IdempotencyWrites> {
+export function idempotencyWrites(connection: Connection) {
   const { db, now, hasOtherWriters = false } = connection;
   const keptBytes = new KeptBytesQuota(connection);
 
@@ -285,5 +349,5 @@ export function idempotencyWrites(connection: Connection): Pick<StoreWriter, Ide
       }
       return ids.length;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -1,7 +1,16 @@
+import { randomInt } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { Columns, FieldsOf, RecordKind } from '../../domain/record.ts';
+import { networkRecord } from '../../features/networks/record.ts';
+import { pluginSettingsRecord } from '../../features/plugins/records/plugin-settings.ts';
+import { relayerRecord } from '../../features/relayers/records/relayer.ts';
+import { signerRecord } from '../../features/signers/record.ts';
+import { notificationRecord } from '../../features/webhooks/records/notification.ts';
+import type { Log } from '../../observability/log.ts';
 import { type Connection, sealerOf } from '../connection.ts';
-import type { SealedPlace } from '../sealing.ts';
+import type { Tables } from '../schema.ts';
+import { type SealedPlace, type Sealer, UnsealableSecret } from '../sealing.ts';
 
 /** A record in the database that this version cannot read. The message names the table and the record. */
 export class UnreadableRecord extends Error {
@@ -91,4 +100,119 @@ function opened(kind: Sealed, row: object, connection: Connection): Record<strin
     if (typeof text === 'string') open[field] = sealerOf(connection).open(text, sealedPlaceOf(kind, row, field));
   }
   return open;
+}
+
+/** How many records are remembered. The least recently read are forgotten first. */
+const MAX = 1_000;
+/** Rows with more text than this are parsed each time, so that the memory for records stays small. */
+const MAX_TEXT = 16_384;
+
+/**
+ * Reads rows into records, and returns the same record again while its row is unchanged. Clients ask for one
+ * transaction until it ends, and each request asks for its relayer. Callers must not change such a record.
+ */
+export class RecordCache<Row extends { id: string }, Rec> {
+  readonly #read: (row: Row) => Rec;
+  /** Least recently read first. */
+  readonly #known = new Map<string, { row: Row; record: Rec }>();
+
+  constructor(read: (row: Row) => Rec) {
+    this.#read = read;
+  }
+
+  record(row: Row): Rec {
+    const known = this.known(row);
+    if (known !== undefined) return known;
+    this.#known.delete(row.id);
+    const record = this.#read(row);
+    if (textOf(row) > MAX_TEXT) return record;
+    this.#known.set(row.id, { row, record });
+    const [oldest] = this.#known.size > MAX ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    return record;
+  }
+
+  /**
+   * Reads the record with this id. While its row is unchanged, that takes only its mark: columns of which one changes
+   * with each write of the row. Each function returns one row or none.
+   */
+  async find(
+    id: string,
+    readMark: () => Promise<(Pick<Row, 'id'> & Partial<Row>)[]>,
+    readRow: () => Promise<Row[]>,
+  ): Promise<Rec | undefined> {
+    if (this.#known.has(id)) {
+      const [mark] = await readMark();
+      const known = mark && this.known(mark);
+      if (known !== undefined || mark === undefined) return known;
+    }
+    const [row] = await readRow();
+    return row && this.record(row);
+  }
+
+  /**
+   * Returns the remembered record of a row if these columns are unchanged. With only some of the columns, the record is
+   * right only if one of them changes with each write of the row.
+   */
+  known(columns: Pick<Row, 'id'> & Partial<Row>): Rec | undefined {
+    const known = this.#known.get(columns.id);
+    if (known === undefined || !isSame(known.row, columns)) return undefined;
+    this.#known.delete(columns.id);
+    this.#known.set(columns.id, known);
+    return known.record;
+  }
+}
+
+/**
+ * A new random revision of a row, so that no two writes share one. With a counter, a write could get the number of an
+ * earlier write that was rolled back.
+ */
+export function newRevision(): number {
+  return randomInt(2 ** 48 - 1);
+}
+
+function isSame(one: object, other: object): boolean {
+  const [before, now] = [one, other] as Record<string, unknown>[];
+  return Object.keys(other).every((column) => before?.[column] === now?.[column]);
+}
+
+/** Length of a row's texts, in UTF-16 code units. */
+function textOf(row: object): number {
+  return Object.values(row).reduce((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+}
+
+const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord, pluginSettingsRecord];
+
+/**
+ * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
+ * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it
+ * is: it stops only the relayers of its signer.
+ */
+export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
+  for (const { table, key, sealed } of RECORDS) {
+    const columns = sql.join([...key, ...sealed].map((name) => sql.ref(name)));
+    const { rows } = await sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)}`.execute(db);
+    const isRevised = table === relayerRecord.table;
+    for (const row of rows) {
+      const here = sql.join(
+        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        sql` and `,
+      );
+      for (const field of sealed) {
+        const text = row[field];
+        if (text == null || !sealer.isOutdated(text)) continue;
+        const place = sealedPlaceOf({ table, key, sealed }, row, field);
+        // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
+        const isClear = table === notificationRecord.table && !sealer.isSealed(text);
+        try {
+          const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
+          const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
+          await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(db);
+        } catch (err) {
+          if (table !== signerRecord.table || !(err instanceof UnsealableSecret)) throw err;
+          log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
+        }
+      }
+    }
+  }
 }

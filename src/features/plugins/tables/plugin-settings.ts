@@ -4,7 +4,7 @@ import { recordOfRow, rowOfRecord } from '../../../store/tables/stored-record.ts
 import { pluginSettingsRecord } from '../records/plugin-settings.ts';
 
 /** Reads of the table `plugin_settings`. */
-export function pluginSettingsReads(connection: Connection): Pick<StoreReader, 'storedPlugin' | 'storedPlugins'> {
+export function pluginSettingsReads(connection: Connection) {
   const all = connection.db.selectFrom('plugin_settings').selectAll();
   return {
     async storedPlugin(id) {
@@ -17,11 +17,11 @@ export function pluginSettingsReads(connection: Connection): Pick<StoreReader, '
         recordOfRow(pluginSettingsRecord, row, connection),
       );
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `plugin_settings`. */
-export function pluginSettingsWrites(connection: Connection): Pick<StoreWriter, 'putPlugin' | 'deletePlugin'> {
+export function pluginSettingsWrites(connection: Connection) {
   const { db } = connection;
   return {
     async putPlugin(plugin) {
@@ -36,5 +36,5 @@ export function pluginSettingsWrites(connection: Connection): Pick<StoreWriter, 
     async deletePlugin(id) {
       await db.deleteFrom('plugin_settings').where('plugin_id', '=', id).execute();
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -44,7 +44,7 @@ interface Totals {
 }
 
 /** Reads of the tables `spending` and `budgets`. */
-export function spendingReads(connection: Connection): Pick<StoreReader, 'budgeted' | 'spentLastHour' | 'freeFrom'> {
+export function spendingReads(connection: Connection) {
   const { db, now } = connection;
   return {
     budgeted: budgetedOf(connection),
@@ -97,16 +97,14 @@ export function spendingReads(connection: Connection): Pick<StoreReader, 'budget
       }
       return null;
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
-
-type SpendingWrites = 'reserveSpending' | 'raiseSpending' | 'settleSpending' | 'foldSpending';
 
 /**
  * Writes of the same tables. A write that changes a total locks its row: instances on PostgreSQL collide there and run
  * again.
  */
-export function spendingWrites(connection: Connection): Pick<StoreWriter, SpendingWrites> {
+export function spendingWrites(connection: Connection) {
   const { db, now } = connection;
   const budgeted = budgetedOf(connection);
 
@@ -268,7 +266,7 @@ export function spendingWrites(connection: Connection): Pick<StoreWriter, Spendi
       await put(pluginId, relayerId, totals);
       return folded;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }
 
 /** Finds those of the transactions that a plugin's budget pays for. */

@@ -12,7 +12,7 @@ function fromRow(row: AttemptTable): Attempt {
 }
 
 /** Reads of the table `attempts`. */
-export function attemptReads(connection: Connection): Pick<StoreReader, 'attempts'> {
+export function attemptReads(connection: Connection) {
   const { db } = connection;
   const ofTransactions = preparedListQuery(connection, (ids) =>
     db
@@ -22,13 +22,13 @@ export function attemptReads(connection: Connection): Pick<StoreReader, 'attempt
       .orderBy('transaction_id')
       .orderBy('ordinal'),
   );
-  return { attempts: async (...transactionIds) => (await ofTransactions(transactionIds)).map(fromRow) };
+  return {
+    attempts: async (...transactionIds) => (await ofTransactions(transactionIds)).map(fromRow),
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `attempts`. */
-export function attemptWrites(
-  connection: Connection,
-): Pick<StoreWriter, 'insertAttempt' | 'attemptAccepted' | 'attemptDied'> {
+export function attemptWrites(connection: Connection) {
   const { db } = connection;
   const living = preparedQuery(connection, (transactionId: string) =>
     db
@@ -82,5 +82,5 @@ export function attemptWrites(
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw new Error(`There is no attempt ${transactionId}/${ordinal}`);
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -33,14 +33,12 @@ const rowSchema = z
     }),
   );
 
-type EventReads = 'latestTransactionEvent' | 'isKeptTransactionEvent' | 'transactionEvents';
-
 /**
  * Reads of the table `transaction_events`. Positions are assigned before a commit and visible after it, so a later
  * position may become visible first. Therefore only events are returned that were written before every write that is
  * still under way.
  */
-export function transactionEventReads(connection: Connection): Pick<StoreReader, EventReads> {
+export function transactionEventReads(connection: Connection) {
   const { db, settledWrites } = connection;
   const isSettled = () => sql<boolean>`written < ${settledWrites()}`;
   const following = preparedQuery(connection, (written: number, position: number, limit: number) =>
@@ -77,7 +75,7 @@ export function transactionEventReads(connection: Connection): Pick<StoreReader,
     async transactionEvents({ written, position }, limit) {
       return (await following(written, position, limit)).map(eventOfRow);
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionEvent {
@@ -85,7 +83,7 @@ function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionE
 }
 
 /** Writes of the table `transaction_events`. */
-export function transactionEventWrites({ db }: Connection): Pick<StoreWriter, 'pruneTransactionEvents'> {
+export function transactionEventWrites({ db }: Connection) {
   return {
     async pruneTransactionEvents(before, limit) {
       const rows = await db
@@ -104,7 +102,7 @@ export function transactionEventWrites({ db }: Connection): Pick<StoreWriter, 'p
         .executeTakeFirstOrThrow();
       return Number(result.numDeletedRows);
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }
 
 /** Notes the present state of a transaction as an event, in the write that changed it. */

@@ -1,14 +1,18 @@
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
 import type { Tables, TransactionTable } from '../../../store/schema.ts';
 import type { StoreReader } from '../../../store/store.ts';
-import { ListPages, type ListPlace, type LongList } from '../../../store/tables/list-contents.ts';
-import { countOf, pageBounds } from '../../../store/tables/paging.ts';
+import { countOf, ListPages, type ListPlace, type LongList, pageBounds } from '../../../store/tables/lists.ts';
+import type { RecordCache } from '../../../store/tables/stored-record.ts';
 import type { Transaction } from '../records/transaction.ts';
 import { isFinal, type TransactionStatus } from '../records/transaction-state.ts';
-import type { RecordCache } from './record-cache.ts';
-import { isNotCanceled } from './transaction-record.ts';
+
+/**
+ * Condition: the transaction is not canceled. Either it is meant to have its effect, or it has none for another reason.
+ */
+export const isNotCanceled = (on: ExpressionBuilder<Tables, 'transactions'>) =>
+  on.or([on('noop_end', 'is', null), on('noop_end', '<>', 'canceled')]);
 
 type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
 

@@ -1,14 +1,15 @@
-import { sql } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { networkTypeSchema } from '../../../domain/network-type.ts';
 import { accountSequenceColumn as sequenceColumn } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery, preparedWrite } from '../../../store/prepared.ts';
+import type { TransactionTable } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { countOf } from '../../../store/tables/paging.ts';
-import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
+import { countOf } from '../../../store/tables/lists.ts';
+import { DuplicateRecord, newRevision, RecordCache, recordOfRow } from '../../../store/tables/stored-record.ts';
 import type { AnchorKind } from '../records/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../records/lane.ts';
-import type { Timestamp } from '../records/transaction.ts';
+import { type Timestamp, type Transaction, type TransactionChange, transactionRecord } from '../records/transaction.ts';
 import {
   canBecome,
   FINAL_STATUSES,
@@ -17,44 +18,13 @@ import {
   transactionStatusSchema,
 } from '../records/transaction-state.ts';
 import { attemptReads } from './attempts.ts';
-import { RecordCache } from './record-cache.ts';
 import { isTransactionEvent, transactionEventNote } from './transaction-events.ts';
-import { transactionList } from './transaction-list.ts';
-import {
-  type ChangedColumns,
-  changedColumns,
-  isNotCanceled,
-  type TransactionRow,
-  transactionOfRow,
-  transactionRow,
-} from './transaction-record.ts';
+import { isNotCanceled, transactionList } from './transaction-list.ts';
 
 /** The statuses of transactions that are not final. An index on status finds these, however many others are final. */
 const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
 const SIGNED_STATUSES = OPEN_STATUSES.filter((status) => status !== 'pending');
 const PENDING_STATUSES: readonly TransactionStatus[] = ['pending', 'sent', 'submitted'];
-
-type TransactionReads =
-  | 'transaction'
-  | 'transactions'
-  | 'dueLanes'
-  | 'transactionBySequence'
-  | 'cancelable'
-  | 'endedAt'
-  | 'transactionByContent'
-  | 'transactionByHash'
-  | 'children'
-  | 'transactionOfLane'
-  | 'duePending'
-  | 'openTransactions'
-  | 'unsigned'
-  | 'unsignedCount'
-  | 'latestAcceptance'
-  | 'pendingUpTo'
-  | 'nextActionAt'
-  | 'pendingCount'
-  | 'openCounts'
-  | 'lastConfirmedAt';
 
 /**
  * Later than this, an action is due by `isDueAt`: it was set before the clock was set back. Queries ask for such actions
@@ -62,8 +32,35 @@ type TransactionReads =
  */
 const beyondAnyPause = (now: Timestamp) => sql<Timestamp>`cast(${now} as bigint) + ${BEYOND_ANY_PAUSE_MS}`;
 
+/**
+ * Reads a row into a transaction.
+ * @throws UnreadableRecord
+ */
+export function transactionOfRow(row: Selectable<TransactionTable>): Transaction {
+  return recordOfRow(transactionRecord, row);
+}
+
+type TransactionRow = Insertable<TransactionTable>;
+
+type ChangedColumns = Updateable<TransactionTable>;
+
+/** Makes the row of a transaction. The database assigns its place in the order of acceptance. */
+export function transactionRow(transaction: Transaction): TransactionRow {
+  return { ...transactionRecord.write(transaction), revision: newRevision() };
+}
+
+/**
+ * Makes the columns of a change. Becoming final clears the next action, since a final transaction is never looked at
+ * again.
+ */
+export function changedColumns(change: TransactionChange): ChangedColumns {
+  const columns: ChangedColumns = { revision: newRevision(), ...transactionRecord.writeChange(change) };
+  if (change.status !== undefined && isFinal(change.status)) columns.next_action_at = null;
+  return columns;
+}
+
 /** Reads of the table `transactions`. */
-export function transactionReads(connection: Connection): Pick<StoreReader, TransactionReads> {
+export function transactionReads(connection: Connection) {
   const { db } = connection;
   const ofRelayer = (relayerId: string, id: string) =>
     db
@@ -324,13 +321,11 @@ export function transactionReads(connection: Connection): Pick<StoreReader, Tran
         .executeTakeFirstOrThrow();
       return row.latest;
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `transactions`. */
-export function transactionWrites(
-  connection: Connection,
-): Pick<StoreWriter, 'insertTransaction' | 'updateTransaction'> {
+export function transactionWrites(connection: Connection) {
   const { db, now } = connection;
   const note = transactionEventNote(connection);
   const insert = preparedWrite(connection, (row: TransactionRow) =>
@@ -375,11 +370,36 @@ export function transactionWrites(
       if (isChanged && isTransactionEvent(seen, wanted)) await note(id);
       return isChanged;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }
 
 function assertStep(id: string, seen: TransactionStatus, next: TransactionStatus = seen): void {
   if (isFinal(seen) || (next !== seen && !canBecome(seen, next))) {
     throw new Error(`Transaction ${id} is ${seen} and cannot become ${next}`);
   }
+}
+
+/** Deletes transactions that ended long ago, unless an idempotency key names them. */
+export function pruningWrites({ db }: Connection) {
+  return {
+    async pruneTransactions(before, limit) {
+      const ended = await db
+        .selectFrom('transactions')
+        .select('id')
+        .where('ended_at', '<', before)
+        .where('status', 'in', FINAL_STATUSES)
+        // A literal, as in the index: otherwise the index is not used.
+        .where('pins', '=', sql.lit(0))
+        .orderBy('ended_at')
+        .limit(limit)
+        .execute();
+      if (ended.length === 0) return 0;
+      const ids = ended.map(({ id }) => id);
+      await db.deleteFrom('decisions').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('intents').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('attempts').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('transactions').where('id', 'in', ids).execute();
+      return ids.length;
+    },
+  } satisfies Partial<StoreWriter>;
 }

@@ -3,7 +3,7 @@ import { type Connection, sealerOf } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
 import type { NotificationTable } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { countOf, pageBounds } from '../../../store/tables/paging.ts';
+import { countOf, pageBounds } from '../../../store/tables/lists.ts';
 import { recordOfRow, rowOfRecord, sealedPlaceOf } from '../../../store/tables/stored-record.ts';
 import { type Notification, notificationRecord, type SigningKeyField } from '../records/notification.ts';
 
@@ -39,10 +39,8 @@ function opener(connection: Connection): (row: NotificationTable) => Notificatio
   };
 }
 
-type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKeys';
-
 /** Reads of the table `notifications`. */
-export function notificationReads(connection: Connection): Pick<StoreReader, NotificationReads> {
+export function notificationReads(connection: Connection) {
   const { db } = connection;
   const read = opener(connection);
   const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
@@ -82,13 +80,11 @@ export function notificationReads(connection: Connection): Pick<StoreReader, Not
             );
       });
     },
-  };
+  } satisfies Partial<StoreReader>;
 }
 
 /** Writes of the table `notifications`. */
-export function notificationWrites(
-  connection: Connection,
-): Pick<StoreWriter, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
+export function notificationWrites(connection: Connection) {
   const { db, now } = connection;
   return {
     async putNotification(notification) {
@@ -122,5 +118,5 @@ export function notificationWrites(
         .execute();
       return numDeletedRows === 1n;
     },
-  };
+  } satisfies Partial<StoreWriter>;
 }

@@ -2,17 +2,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
 import t from 'tap';
 import type { TransactionStatus } from '../../../../../src/features/transactions/records/transaction-state.ts';
-import { RecordCache } from '../../../../../src/features/transactions/tables/record-cache.ts';
 import { transactionList } from '../../../../../src/features/transactions/tables/transaction-list.ts';
-import { transactionOfRow } from '../../../../../src/features/transactions/tables/transaction-record.ts';
+import { transactionOfRow } from '../../../../../src/features/transactions/tables/transactions.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { sqliteColumns } from '../../../../../src/store/column-types.ts';
 import { migrate } from '../../../../../src/store/migrations/migrate.ts';
 import { migrations } from '../../../../../src/store/migrations/migrations.ts';
 import type { Tables } from '../../../../../src/store/schema.ts';
 import { sqliteDialect } from '../../../../../src/store/sqlite/sqlite-dialect.ts';
-import { ListPages, type ListPlace, type LongList } from '../../../../../src/store/tables/list-contents.ts';
-import { countOf, pageBounds } from '../../../../../src/store/tables/paging.ts';
+import {
+  countOf,
+  ListPages,
+  type ListPlace,
+  type LongList,
+  pageBounds,
+} from '../../../../../src/store/tables/lists.ts';
+import { RecordCache } from '../../../../../src/store/tables/stored-record.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
 import { relayerOf, temporaryStore } from '../../../../support/store.ts';
 

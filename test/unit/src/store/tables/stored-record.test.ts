@@ -1,8 +1,12 @@
 import t from 'tap';
 import { z } from 'zod';
 import { jsonObjectColumn, timestampColumn } from '../../../../../src/domain/record.ts';
-import { RecordCache } from '../../../../../src/features/transactions/tables/record-cache.ts';
-import { DuplicateRecord, parseRow, UnreadableRecord } from '../../../../../src/store/tables/stored-record.ts';
+import {
+  DuplicateRecord,
+  parseRow,
+  RecordCache,
+  UnreadableRecord,
+} from '../../../../../src/store/tables/stored-record.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 t.test('an unreadable record is an error that names table, record and field', async (t) => {

@@ -5,7 +5,7 @@ import {
   changedColumns,
   transactionOfRow,
   transactionRow,
-} from '../../../../../../src/features/transactions/tables/transaction-record.ts';
+} from '../../../../../../src/features/transactions/tables/transactions.ts';
 import { relayerOf, temporaryStore, transactionOf } from '../../../../../support/store.ts';
 
 t.test('a record of unknown shape is an error that names it', async (t) => {

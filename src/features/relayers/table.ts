@@ -1,0 +1,184 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { booleanColumn } from '../../domain/record.ts';
+import type { Connection } from '../../store/connection.ts';
+import { preparedQuery } from '../../store/prepared.ts';
+import type { RelayerTable, Tables } from '../../store/schema.ts';
+import type { StoreReader, StoreWriter } from '../../store/store.ts';
+import { countOf, pageBounds } from '../../store/tables/lists.ts';
+import { newRevision, parseRow, RecordCache, recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
+import {
+  type Relayer,
+  type RelayerBalance,
+  type RelayerFilter,
+  type RelayerState,
+  relayerRecord,
+} from './records/relayer.ts';
+
+/**
+ * Locks that keep references between settings valid: a relayer refers to its signer, a transaction to its relayer. With
+ * other writers, a snapshot of the database may not show a new reference to the record that is about to be deleted.
+ */
+export function settingsLock(connection: Connection) {
+  const { db, hasOtherWriters = false } = connection;
+  const held = preparedQuery(connection, (id: string) => {
+    const relayer = db.selectFrom('relayers').select('id').where('id', '=', id);
+    return hasOtherWriters ? relayer.forKeyShare() : relayer;
+  });
+  return {
+    async lockSettings() {
+      // Blocks `holdRelayer` and other changes, but no reads. Later statements of the transaction see everything that
+      // was committed before: https://www.postgresql.org/docs/current/sql-lock.html
+      if (hasOtherWriters) await sql`lock table relayers in exclusive mode`.execute(db);
+    },
+
+    async holdRelayer(id) {
+      return (await held(id)).length > 0;
+    },
+  } satisfies Partial<StoreWriter>;
+}
+
+/** Returns pages of the relayers that pass a filter, or of all. */
+function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): StoreReader['relayers'] {
+  const { db } = connection;
+  // Relayers that one write declared have the same time. Their ids order them.
+  const newestFirst = db.selectFrom('relayers').orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const pageOf = preparedQuery(connection, (limit: number, offset: number) =>
+    newestFirst.selectAll().limit(limit).offset(offset),
+  );
+  const count = preparedQuery(connection, () =>
+    db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
+  );
+
+  /**
+   * Returns the ids of the relayers that pass the filter. The search runs here, since the databases disagree on upper
+   * and lower case.
+   */
+  async function idsOf({ among, states, search }: RelayerFilter): Promise<string[]> {
+    if (among?.length === 0) return [];
+    let matching = newestFirst.select(['id', 'name', 'network', 'network_type', 'address']);
+    if (among !== undefined) matching = matching.where('id', 'in', among);
+    if (states !== undefined) matching = matching.where((on) => on.or(states.map((state) => isIn(state)(on))));
+    const rows = await matching.execute();
+    return rows.filter((row) => search === undefined || isFound(row, search.toLowerCase())).map(({ id }) => id);
+  }
+
+  return async (page, filter) => {
+    const { limit, offset } = pageBounds(page);
+    if (filter === undefined) {
+      const rows = await pageOf(limit, offset);
+      return { items: rows.map(read), total: countOf(await count()) };
+    }
+    const ids = await idsOf(filter);
+    const shown = ids.slice(offset, offset + limit);
+    const rows = shown.length === 0 ? [] : await newestFirst.selectAll().where('id', 'in', shown).execute();
+    return { items: rows.map(read), total: ids.length };
+  };
+}
+
+type Known = Pick<RelayerTable, 'id' | 'name' | 'address' | 'network' | 'network_type'>;
+
+function isFound({ id, name, address, network, network_type: type }: Known, lowerCase: string): boolean {
+  return [id, name, address, `${type}:${network}`].some((text) => text.toLowerCase().includes(lowerCase));
+}
+
+function isIn(state: RelayerState) {
+  return (on: ExpressionBuilder<Tables, 'relayers'>) => {
+    if (state === 'disabled') return on('disabled_reason', 'is not', null);
+    return on.and([on('disabled_reason', 'is', null), on('paused', '=', state === 'paused' ? 1 : 0)]);
+  };
+}
+
+/** Reads of the table `relayers`. */
+export function relayerReads(connection: Connection) {
+  const { db } = connection;
+  const known = new RecordCache((row: RelayerTable) => recordOfRow(relayerRecord, row, connection));
+  const read = (row: RelayerTable) => known.record(row);
+  const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
+  const idOf = preparedQuery(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
+  const markOf = preparedQuery(connection, (id: string) =>
+    db.selectFrom('relayers').select(['id', 'revision']).where('id', '=', id),
+  );
+  return {
+    async hasRelayer(id) {
+      return (await idOf(id)).length > 0;
+    },
+
+    async relayer(id) {
+      return known.find(
+        id,
+        () => markOf(id),
+        () => byId(id),
+      );
+    },
+
+    relayers: relayerList(connection, read),
+
+    async allRelayers() {
+      const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+      return (await newestFirst.execute()).map(read);
+    },
+  } satisfies Partial<StoreReader>;
+}
+
+/** Writes of the table `relayers`. */
+export function relayerWrites(connection: Connection) {
+  const { db, now } = connection;
+  return {
+    async putRelayer(relayer) {
+      const row = { ...rowOfRecord(relayerRecord, relayer, connection), revision: newRevision() };
+      await db
+        .insertInto('relayers')
+        .values({ ...row, created_at: now() })
+        .onConflict((on) => on.column('id').doUpdateSet(row))
+        .execute();
+    },
+
+    async deleteRelayer(id) {
+      await db.deleteFrom('relayer_balances').where('relayer_id', '=', id).execute();
+      const { numDeletedRows } = await db.deleteFrom('relayers').where('id', '=', id).executeTakeFirstOrThrow();
+      return numDeletedRows === 1n;
+    },
+  } satisfies Partial<StoreWriter>;
+}
+
+const rowSchema = z
+  .object({
+    relayer_id: z.string(),
+    balance: z.string().regex(/^\d+$/).transform(BigInt),
+    is_low: booleanColumn.schema,
+  })
+  .transform((row): RelayerBalance => ({ relayerId: row.relayer_id, balance: row.balance, isLow: row.is_low }));
+
+/** Reads of the table `relayer_balances`. */
+export function balanceReads({ db }: Connection) {
+  return {
+    async relayerBalance(relayerId) {
+      const row = await db
+        .selectFrom('relayer_balances')
+        .selectAll()
+        .where('relayer_id', '=', relayerId)
+        .executeTakeFirst();
+      return row && parseRow(rowSchema, 'relayer_balances', relayerId, row);
+    },
+
+    async relayerBalances() {
+      const rows = await db.selectFrom('relayer_balances').selectAll().execute();
+      return rows.map((row) => parseRow(rowSchema, 'relayer_balances', row.relayer_id, row));
+    },
+  } satisfies Partial<StoreReader>;
+}
+
+/** Writes of the table `relayer_balances`. */
+export function balanceWrites({ db }: Connection) {
+  return {
+    async putRelayerBalance({ relayerId, balance, isLow }) {
+      const seen = { balance: String(balance), is_low: isLow ? 1 : 0 };
+      await db
+        .insertInto('relayer_balances')
+        .values({ relayer_id: relayerId, ...seen })
+        .onConflict((on) => on.column('relayer_id').doUpdateSet(seen))
+        .execute();
+    },
+  } satisfies Partial<StoreWriter>;
+}
