@@ -68,9 +68,9 @@ const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|durable-commits)|postgres/postgres)|egress/(http-client|fetch/plugin-http))\\.ts$';
 
 /** What a host and plugins know of the sandbox, beside its face. */
-const CONTRACT = '^sandbox/(contract|capability-contract)\\.ts$';
+const CONTRACT = '^sandbox/contract\\.ts$';
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|contract|capability-contract)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|contract)\\.ts$';
 /** Calls are kept by their numbers, and frames and reports are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */

@@ -1,4 +1,3 @@
-import type { CapabilityContract, CapabilityMethod } from '../capability-contract.ts';
 import type { CapabilityReply, FIXED_LIMITS, Json } from '../contract.ts';
 import type { ReplyMessage } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
@@ -16,6 +15,7 @@ import {
 } from './intrinsics/primordials.ts';
 import { toJsonText } from './json-text.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
+import type { CapabilityContract } from './sdk/capabilities.ts';
 
 /** Writing a value stops at this many bytes, because no larger request can be sent. */
 const MAX_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
@@ -24,6 +24,8 @@ const MAX_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
 const NAME_LENGTH = 'Error'.length;
 
 type Failed = Extract<CapabilityReply, { ok: false }>['error'];
+
+type CapabilityMethod = keyof CapabilityContract;
 
 /** The fields of a capability's parameters, before they are JSON. */
 type Fields<M extends CapabilityMethod> = { [F in Exclude<keyof CapabilityContract[M]['params'], 'value'>]: unknown };
@@ -57,7 +59,7 @@ export interface CapabilityCaller {
    * a TypeError that names the path when a field has no JSON text. Rejects with an Error when the call is refused. The
    * Error has the reply's message, and own `code`, `status` and `details` where the reply has them.
    */
-  call<T, M extends CapabilityMethod>(
+  call<M extends CapabilityMethod, T = CapabilityContract[M]['result']>(
     method: M,
     fields: () => Fields<M>,
     reception?: CapabilityReplyHandling<T>,
@@ -98,7 +100,7 @@ export class CapabilityCalls {
     };
   }
 
-  #call<T, M extends CapabilityMethod>(
+  #call<M extends CapabilityMethod, T = CapabilityContract[M]['result']>(
     call: number,
     method: M,
     fields: () => Fields<M>,
@@ -193,6 +195,12 @@ function placed(error: Error, { stack }: Error): Error {
 
 function addProperty(error: Error, name: string, value: unknown, enumerable = true): void {
   defineProperty(error, name, { __proto__: null, value, writable: true, enumerable, configurable: true } as object);
+}
+
+/** Returns an argument. Throws when it was left out. */
+export function given<T>(name: string, argument: T): T {
+  if (argument === undefined) throw new NativeTypeError(`${name} is missing`);
+  return argument;
 }
 
 function asIs(value: Json): Json {

@@ -1,5 +1,6 @@
 import type { FIXED_LIMITS } from '../contract.ts';
-import type { CapabilityCaller } from './capability-calls.ts';
+import { type CapabilityCaller, given } from './capability-calls.ts';
+import { kvObject } from './capability-stubs.ts';
 import {
   apply,
   charCodeAt,
@@ -10,7 +11,8 @@ import {
   stringSlice,
   toNumber,
 } from './intrinsics/primordials.ts';
-import type { Json, PluginKVStore } from './plugin-api.ts';
+import type { PluginKVStore } from './sdk/capabilities.ts';
+import type { Json } from './sdk/network-models.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 
@@ -25,21 +27,19 @@ const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
 export function createKv(calls: CapabilityCaller): PluginKVStore {
-  return {
+  const own: Parameters<typeof kvObject>[1] = {
     get: <T = Json>(key: string) =>
-      calls.call<T | null, 'kv.get'>('kv.get', () => ({ key: checked(key) }), {
+      calls.call('kv.get', () => ({ key: checked(key) }), {
         accept: (text) => (text === null ? null : (parseJson(text as string) as T)),
       }),
     set: (key, value, options) =>
-      calls.call<boolean, 'kv.set'>('kv.set', () => ({ key: checked(key), ttlSec: lifetime(options?.ttlSec) }), {
+      calls.call('kv.set', () => ({ key: checked(key), ttlSec: lifetime(options?.ttlSec) }), {
         value: () => stored(value),
       }),
-    del: (key) => calls.call<boolean, 'kv.del'>('kv.del', () => ({ key: checked(key) })),
-    exists: (key) => calls.call<boolean, 'kv.exists'>('kv.exists', () => ({ key: checked(key) })),
     listKeys: (pattern) => listKeys(calls, pattern),
-    clear: () => calls.call<number, 'kv.clear'>('kv.clear', () => ({})),
     withLock: (key, fn, options) => withLock(calls, key, fn, options),
   };
+  return kvObject(calls, own, check);
 }
 
 /**
@@ -54,7 +54,7 @@ async function listKeys(calls: CapabilityCaller, pattern: unknown = '*'): Promis
   if (regExpExec(IN_KEYS, prefix) === null) return found;
   let after: string | undefined;
   for (;;) {
-    const page = await calls.call<string[], 'kv.listKeys'>('kv.listKeys', () => ({ prefix, after }));
+    const page = await calls.call('kv.listKeys', () => ({ prefix, after }));
     const { length } = page;
     for (let index = 0; index < length; index++) {
       const key = page[index] as string;
@@ -77,7 +77,7 @@ async function withLock<T>(
 ): Promise<T | null> {
   if (typeof fn !== 'function') throw new NativeTypeError('withLock needs a function to run');
   const { ttlSec = LOCK_SECONDS, onBusy } = options ?? {};
-  const fence = await calls.call<number | null, 'kv.lock'>('kv.lock', () => ({
+  const fence = await calls.call('kv.lock', () => ({
     key: checked(key),
     ttlSec: lockTime(ttlSec),
   }));
@@ -89,11 +89,16 @@ async function withLock<T>(
     return await apply(fn, undefined, []);
   } finally {
     try {
-      await calls.call<boolean, 'kv.unlock'>('kv.unlock', () => ({ key, fence }));
+      await calls.call('kv.unlock', () => ({ key, fence }));
     } catch {
       // The outcome of `fn` counts. A lock that could not be released ends with the call.
     }
   }
+}
+
+function check<T>(name: string, argument: T): T {
+  if (name === 'key') checked(argument);
+  return given(name, argument);
 }
 
 function checked(key: unknown): string {

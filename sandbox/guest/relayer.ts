@@ -1,17 +1,11 @@
 import type { Json } from '../contract.ts';
-import { type CapabilityCaller, capabilityErrorOf } from './capability-calls.ts';
+import { type CapabilityCaller, capabilityErrorOf, given } from './capability-calls.ts';
+import { relayerObject } from './capability-stubs.ts';
 import { min, NativeTypeError, SafeWeakMap } from './intrinsics/primordials.ts';
-import type {
-  JsonRpcResponse,
-  PluginAPI,
-  Relayer,
-  RelayerInfo,
-  RelayerStatus,
-  SentTransaction,
-  TransactionResponse,
-  WaitOptions,
-} from './plugin-api.ts';
+import type { PluginAPI } from './plugin-api.ts';
 import { PluginError } from './plugin-error.ts';
+import type { Relayer } from './sdk/capabilities.ts';
+import type { SentTransaction, TransactionResponse, WaitOptions } from './sdk/network-models.ts';
 
 /** `context.api`: closures over the running call, so that every function works when taken off its object. */
 export function createApi(calls: CapabilityCaller): PluginAPI {
@@ -42,7 +36,6 @@ function createRelayer(
   remember: <T extends object>(response: T, relayerId: string) => T,
 ): Relayer {
   const target = () => ({ relayerId: text('relayerId', id) });
-  const withRequest = (request: unknown) => () => ({ ...target(), request: given('request', request) });
 
   const sent = (value: Json): SentTransaction => {
     const response = value as unknown as TransactionResponse;
@@ -51,31 +44,23 @@ function createRelayer(
     return remember({ ...response, wait }, id);
   };
 
-  return {
+  const own: Parameters<typeof relayerObject>[1] = {
     sendTransaction: (request) =>
-      calls.call<SentTransaction, 'relayer.sendTransaction'>('relayer.sendTransaction', withRequest(request), {
+      calls.call('relayer.sendTransaction', () => ({ ...target(), request: given('request', request) }), {
         accept: sent,
       }),
     getTransaction: (query) =>
-      calls.call<TransactionResponse, 'relayer.getTransaction'>(
+      calls.call(
         'relayer.getTransaction',
         () => ({ ...target(), transactionId: text('transactionId', query?.transactionId) }),
         { accept: (value) => remember(value as unknown as TransactionResponse, id) },
       ),
-    getRelayer: () => calls.call<RelayerInfo, 'relayer.getRelayer'>('relayer.getRelayer', target),
-    getRelayerStatus: () => calls.call<RelayerStatus, 'relayer.getRelayerStatus'>('relayer.getRelayerStatus', target),
-    signTransaction: (request) => calls.call('relayer.signTransaction', withRequest(request)),
-    rpc: (request) => calls.call<JsonRpcResponse, 'relayer.rpc'>('relayer.rpc', withRequest(request)),
   };
+  return relayerObject(calls, own, target, given);
 }
 
 function text(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw new NativeTypeError(`${name} is not a non-empty string`);
-  return value;
-}
-
-function given(name: string, value: unknown): unknown {
-  if (value === undefined) throw new NativeTypeError(`${name} is missing`);
   return value;
 }
 
@@ -100,7 +85,7 @@ export function waitForTransaction(
   options: WaitOptions | null | undefined,
 ): Promise<TransactionResponse> {
   let waited = { transactionId: '', timeout: DEFAULT_TIMEOUT_MS };
-  return calls.call<TransactionResponse, 'relayer.waitTransaction'>(
+  return calls.call(
     'relayer.waitTransaction',
     () => {
       const { relayerId, transactionId } = target();

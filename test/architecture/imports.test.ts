@@ -65,7 +65,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'wall-from-sandbox': [['sandbox/driver/b.ts', 'src/domain/id.ts']],
   'protocol-stands-alone': [
     ['sandbox/protocol.ts', 'zod'],
-    ['sandbox/capability-contract.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['sandbox/contract.ts', 'sandbox/driver/child-supervisor.ts'],
   ],
   'guest-stands-alone': [
     ['sandbox/guest/a.ts', 'node:fs'],

@@ -18,7 +18,12 @@ export interface Check {
 }
 
 /** Made by `npm run client`, and written nowhere else: it has no form to check. */
-const GENERATED: ReadonlySet<string> = new Set(['src/client/api.ts', 'sandbox/guest/sdk/names.ts']);
+const GENERATED: ReadonlySet<string> = new Set([
+  'src/client/api.ts',
+  'sandbox/guest/capability-stubs.ts',
+  'sandbox/guest/sdk/capabilities.ts',
+  'sandbox/guest/sdk/names.ts',
+]);
 const CRUISER = join(import.meta.dirname, '..', '..', '.dependency-cruiser.mjs');
 /** The native compiler takes a tenth of the time. `typescript` is there for its API. */
 const COMPILER = '../typescript-native/bin/tsc';

@@ -67,8 +67,9 @@ function operationText({ parameters, requestBody, responses }: Described): strin
 const REFERENCE = '#/components/schemas/';
 
 /** A JSON schema as a type of TypeScript, on one line. */
-function typeText(schema: Json | undefined): string {
+export function typeText(schema: Json | undefined): string {
   if (!isObject(schema)) return 'unknown';
+  if (typeof schema['typeText'] === 'string') return schema['typeText'];
   const { $ref: reference, enum: values, const: constant, anyOf, oneOf, allOf, type } = schema;
   if (typeof reference === 'string') return `Schemas[${JSON.stringify(reference.slice(REFERENCE.length))}]`;
   if (constant !== undefined) return JSON.stringify(constant);

@@ -3,6 +3,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json/json.ts';
 import type { FetchService } from '../../src/features/plugins/fetch.ts';
+import type { BoundCapability } from '../../src/features/plugins/host/capabilities/capability.ts';
+import { bindCapabilities } from '../../src/features/plugins/host/capabilities/table.ts';
 import type { PluginSpender } from '../../src/features/plugins/records/spending.ts';
 import type {
   KvService,
@@ -182,4 +184,11 @@ export class PluginServices implements Services {
 function validKey(key: string): string {
   if (!/^[A-Za-z0-9:_-]{1,512}$/.test(key)) throw new AppError('INVALID_REQUEST', { reason: 'invalid key' });
   return key;
+}
+
+/** One capability over these services. */
+export function bound(services: Services, method: string): BoundCapability {
+  const found = bindCapabilities(services).get(method);
+  if (found === undefined) throw new Error(`there is no capability ${method}`);
+  return found;
 }

@@ -2,27 +2,14 @@
  * The exports of `'@openzeppelin/relayer-sdk'` and of `'isolayer'` for plugins: the error helper, the enums as objects,
  * the names of the REST clients, and the types for authors. Only the documented names and values were used to write it.
  */
-import type { JsonRpcRequest, JsonRpcResponse, PluginErrorShape } from '../plugin-api.ts';
+
+import type { PluginErrorShape } from '../plugin-api.ts';
 import { PluginError as OwnPluginError, PLUGIN_ERROR_CLASS } from '../plugin-error.ts';
 import { frozen } from '../sdk/frozen.ts';
+import type { JsonRpcRequest, JsonRpcResponse } from '../sdk/network-models.ts';
 
-export type {
-  Json,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  PluginAPI,
-  PluginContext,
-  PluginErrorShape,
-  PluginHeaders,
-  PluginKVStore,
-  Relayer,
-  RelayerInfo,
-  RelayerStatus,
-  SentTransaction,
-  TransactionResponse,
-  TransactionState,
-  WaitOptions,
-} from '../plugin-api.ts';
+export type * from '../plugin-api.ts';
+export type { PluginKVStore, Relayer } from '../sdk/capabilities.ts';
 export * from '../sdk/names.ts';
 export type * from '../sdk/network-models.ts';
 export { Configuration, type ConfigurationParameters } from '../sdk/rest-clients.ts';

@@ -1,6 +1,132 @@
-/** Requests and answers of each network. The names are those of the public SDK. */
-import type { RelayerInfo, RelayerStatus, TransactionState } from '../plugin-api.ts';
+/** What the functions of `context.api` take and answer, and that of each network. The names are those of the public SDK. */
 import type { Speed } from './names.ts';
+
+/** Any value that JSON can represent. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** The state of a transaction. A `wait` ends at `mined`, `confirmed`, `canceled`, `expired` or `failed`. */
+export type TransactionState =
+  | 'canceled'
+  | 'pending'
+  | 'sent'
+  | 'submitted'
+  | 'mined'
+  | 'confirmed'
+  | 'failed'
+  | 'expired';
+
+/** A transaction, with the fields of its network. On EVM, values that do not exist yet are null. */
+export interface TransactionResponse {
+  /** The transaction's id in this service. Pass it to `getTransaction`. */
+  id: string;
+  /** The transaction's state. */
+  status: TransactionState;
+  /** The transaction's hash on the chain; null until the transaction has one. On Solana, read `signature` instead. */
+  hash?: string | null;
+  /** Why the transaction waits, or why it failed. */
+  status_reason?: string | null;
+  /** When the service accepted the transaction. All times are ISO 8601 text. */
+  created_at: string;
+  /** When the service sent the transaction to the network. */
+  sent_at?: string | null;
+  /** When the transaction was confirmed. */
+  confirmed_at?: string | null;
+  /** The id of the relayer that sends the transaction. Absent on Solana. */
+  relayer_id?: string;
+  /** Further fields of the network: `nonce`, `gas_limit`, `value` and so on. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
+  [field: string]: any;
+}
+
+/** Options of `wait` and `transactionWait`. */
+export interface WaitOptions {
+  /** Milliseconds between two checks of the transaction. Default: 5000. */
+  interval?: number;
+  /** Milliseconds until `wait` rejects with a PluginError of status 504. Default: 60000. */
+  timeout?: number;
+}
+
+/** The accepted transaction, as `sendTransaction` returns it. */
+export interface SentTransaction extends TransactionResponse {
+  /**
+   * Resolves when the transaction is in a block or has ended. It resolves after a failure, too, so check `status`.
+   * `mined`: the transaction is in a block and succeeded. `failed`: the transaction failed, which is reported as soon
+   * as a block shows a revert. A chain reorganisation can still change both until the transaction is final. Rejects
+   * with a PluginError of status 504 after `timeout`.
+   */
+  wait(options?: WaitOptions): Promise<TransactionResponse>;
+}
+
+/** The settings of a relayer. */
+export interface RelayerInfo {
+  /** The relayer's id. Pass it to `useRelayer`. */
+  id: string;
+  /** A name for people to read. */
+  name: string;
+  /** The name of the relayer's network, for instance `sepolia`. */
+  network: string;
+  /** The kind of the relayer's network. */
+  network_type: 'evm' | 'solana' | 'stellar';
+  /** Whether an operator has paused the relayer. */
+  paused: boolean;
+  /** The id of the signer that signs the relayer's transactions. */
+  signer_id: string;
+  /** The address of the relayer's account. */
+  address: string;
+  /** Whether the service has disabled the relayer, because its checks fail or its network was not reached yet. */
+  system_disabled: boolean;
+  /** Further settings, for instance `policies`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the policies depend on the network
+  [field: string]: any;
+}
+
+/**
+ * The balance and the pending transactions of a relayer. EVM adds `nonce`, Stellar adds `sequence_number`. A value that
+ * is not known at the moment is null.
+ */
+export interface RelayerStatus {
+  /** The kind of the relayer's network. */
+  network_type: 'evm' | 'solana' | 'stellar';
+  /** The account's balance in the network's smallest unit (wei, lamports, stroops), as decimal digits. */
+  balance: string | null;
+  /** The number of transactions that have not ended. */
+  pending_transactions_count: number;
+  /** When the relayer's last confirmed transaction was confirmed. */
+  last_confirmed_transaction_timestamp?: string | null;
+  /** Whether the service has disabled the relayer, because its checks fail or its network was not reached yet. */
+  system_disabled: boolean;
+  /** Whether an operator has paused the relayer. */
+  paused: boolean;
+  /** Further fields of the network: `nonce` or `sequence_number`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the other fields depend on the network
+  [field: string]: any;
+}
+
+/** A JSON-RPC request to a node of the relayer's network. */
+export interface JsonRpcRequest {
+  /** The JSON-RPC method, for instance `eth_call`. The plugin's grants and limits decide which methods are allowed. */
+  method: string;
+  /** The method's parameters: a list or an object, depending on the method. */
+  params?: unknown;
+  /** The answer has the same id. */
+  id?: string | number | null;
+  /** `2.0`. May be left out. */
+  jsonrpc?: string;
+}
+
+/** The node's JSON-RPC answer. It has either `result` or `error`. */
+export interface JsonRpcResponse {
+  /** Always `2.0`. */
+  jsonrpc: string;
+  /** The id of the request. */
+  id?: string | number | null;
+  /** The result of a successful call. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
+  result?: any;
+  /** The error of a failed call. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
+  error?: { code: number; message: string; description?: string; data?: any };
+}
 
 export interface EvmTransactionRequest {
   to?: string;

@@ -1,4 +1,4 @@
-import type { CapabilityContract, FetchBody, FetchReply } from '../../../capability-contract.ts';
+import type { CapabilityContract } from '../../sdk/capabilities.ts';
 import { atob, base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
 import { TextEncoder } from '../encoding/text-encoder.ts';
 import { tooFewArguments } from '../web-idl.ts';
@@ -8,6 +8,8 @@ import type { RequestClassKit, RequestSignal } from './request.ts';
 import type { ResponseClassKit } from './response.ts';
 
 type FetchMethod = Extract<keyof CapabilityContract, `fetch${string}`>;
+
+type FetchReply = CapabilityContract['fetch']['result'];
 
 /** Calls one of the service's fetch capabilities. Rejects with an error that a plugin may see. */
 export type CallFetchCapability = <M extends FetchMethod>(
@@ -135,13 +137,13 @@ function throwIfAborted(signals: readonly RequestSignal[]): void {
   if (aborted !== undefined) throw aborted.reason;
 }
 
-function sent(whole: WholeBody): FetchBody {
+function sent(whole: WholeBody): FetchReply['body'] {
   const length = 'text' in whole ? whole.text.length : whole.bytes.length;
   if (length > MAX_BODY_BYTES) throw new TypeError(`fetch sends at most ${MAX_BODY_BYTES} bytes`);
   return 'text' in whole ? whole : { base64: base64Of(whole.bytes) };
 }
 
-function bytesOf(body: FetchBody): Uint8Array<ArrayBuffer> {
+function bytesOf(body: FetchReply['body']): Uint8Array<ArrayBuffer> {
   return 'base64' in body ? bytesFromBase64(body.base64) : new Uint8Array();
 }
 

@@ -1,13 +1,15 @@
 import t from 'tap';
-import type { FetchParams, FetchReply } from '../../../../capability-contract.ts';
 import { createBlobClasses } from '../../../../guest/globals/fetch/blob.ts';
 import { BodyContent, extractBody } from '../../../../guest/globals/fetch/body.ts';
 import { type CallFetchCapability, readDataUrl } from '../../../../guest/globals/fetch/fetch.ts';
 import { createFormDataClass } from '../../../../guest/globals/fetch/form-data.ts';
+import type { CapabilityContract } from '../../../../guest/sdk/capabilities.ts';
 import { guestWeb, NODE_WEB, outcomeOf, runtimeServices, type WebApis } from '../../../support/guest-web.ts';
 
+type FetchParams = CapabilityContract['fetch']['params'];
+
 t.test('fetch', async (t) => {
-  const REPLY: FetchReply = {
+  const REPLY: CapabilityContract['fetch']['result'] = {
     url: 'https://a.test/x',
     redirected: false,
     status: 200,

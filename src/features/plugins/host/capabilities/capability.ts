@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import type { CapabilityContract, CapabilityMethod } from '../../../../../sandbox/capability-contract.ts';
+import { z } from 'zod';
 import type { AppError } from '../../../../domain/errors.ts';
 import type { KeyedEffect } from '../../../../domain/idempotency.ts';
 import type { Json, WireValue } from '../../../../domain/json/json.ts';
@@ -33,8 +32,6 @@ export interface Principal {
   maySend(relayerId: string): boolean;
 }
 
-type Params<M extends CapabilityMethod> = CapabilityContract[M]['params'];
-
 /** How a call of a relayer shows in `metadata.traces`: the public SDK's method name, and what was sent. */
 export interface TraceShape<P> {
   method: string;
@@ -42,29 +39,48 @@ export interface TraceShape<P> {
   payload(params: P): Json;
 }
 
+/** What crosses to the guest. The type is for authors and for the code of the guest; results are not parsed. */
+export type ResultSchema = z.ZodType<WireValue, WireValue>;
+
 /**
  * One operation that a plugin can ask for. A capability states what it needs and makes one service call. The gateway
- * checks grants, counts, limits sizes, traces and maps errors.
+ * checks grants, counts, limits sizes, traces and maps errors. `npm run client` makes of it what the guest sends, the
+ * function that plugins call, and the author's type of that function.
  */
-export interface Capability<M extends CapabilityMethod, N extends keyof Services = never> {
-  method: M;
+export interface Capability<P extends z.ZodType, R extends ResultSchema, N extends keyof Services = never> {
+  /** The namespace and the name of the function. */
+  method: string;
+  /** What authors read about the function. Absent: only code of the guest asks for it. */
+  about?: string;
+  /**
+   * The function in the author's type, when it has code of its own in the guest. Absent: the function takes the
+   * parameters in order, and resolves with the result.
+   */
+  signature?: string;
   /** The only services that `handle` receives. */
   needs: readonly N[];
-  params: z.ZodType<Params<M>>;
-  grant(params: Params<M>): RequiredGrant;
+  params: P;
+  result: R;
+  grant(params: z.output<P>): RequiredGrant;
   /** Whether the call may change something outside: after an effect a plugin call is neither rerun nor canceled. */
-  effect(params: Params<M>): boolean;
+  effect(params: z.output<P>): boolean;
   /** The value that tells this effect from others. Absent: all of the parameters. */
-  payload?(params: Params<M>): unknown;
-  trace?: TraceShape<Params<M>>;
-  handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<WireValue>;
+  payload?(params: z.output<P>): unknown;
+  trace?: TraceShape<z.output<P>>;
+  handle(services: Pick<Services, N>, params: z.output<P>, principal: Principal): Promise<z.input<R>>;
   /** The text that the plugin's `catch` sees for an error of the service's table. */
   failure(error: AppError): string;
 }
 
+/** A capability of any parameters. */
+export interface DeclaredCapability
+  extends Pick<Capability<z.ZodType, ResultSchema>, 'method' | 'about' | 'signature' | 'params' | 'result'> {
+  bind(services: Services): BoundCapability;
+}
+
 /** A capability bound to its services, for the gateway. It gets the guest's parameters unparsed. */
-export interface BoundCapability<M extends CapabilityMethod = CapabilityMethod> {
-  method: M;
+export interface BoundCapability {
+  method: string;
   /** The public SDK's method name, for a call of a relayer. */
   traceMethod: string | undefined;
   /** @throws z.ZodError when the parameters are not the contract's */
@@ -82,27 +98,41 @@ export interface PreparedCapabilityCall {
   run(principal: Principal): Promise<WireValue>;
 }
 
+/**
+ * Any JSON value, by the name that its type has for authors. Not checked: a driver thread parsed the value from JSON
+ * text. Checking a megabyte again would hold up the event loop.
+ */
+export const json = <T extends WireValue = Json>(typeText: string) =>
+  z.custom<T>((value) => value !== undefined, 'missing').meta({ typeText });
+
 /** Makes a capability that the gateway can bind, so that a handler can only touch the services it names. */
-export function defineCapability<M extends CapabilityMethod, N extends keyof Services>(
-  capability: Capability<M, N>,
-): (services: Services) => BoundCapability<M> {
-  return (services) => {
-    const given = Object.fromEntries(capability.needs.map((need) => [need, services[need]])) as Pick<Services, N>;
-    const { trace } = capability;
-    return {
-      method: capability.method,
-      traceMethod: trace?.method,
-      failure: (error) => capability.failure(error),
-      prepare(raw) {
-        const params = capability.params.parse(raw);
-        return {
-          need: capability.grant(params),
-          effect: capability.effect(params),
-          payload: () => (capability.payload === undefined ? raw : capability.payload(params)),
-          trace: trace && { method: trace.method, relayerId: trace.relayerId(params), payload: trace.payload(params) },
-          run: (principal) => capability.handle(given, params, principal),
-        };
-      },
-    };
+export function defineCapability<P extends z.ZodType, R extends ResultSchema, N extends keyof Services>(
+  capability: Capability<P, R, N>,
+): DeclaredCapability {
+  return {
+    ...capability,
+    bind(services) {
+      const given = Object.fromEntries(capability.needs.map((need) => [need, services[need]])) as Pick<Services, N>;
+      const { trace } = capability;
+      return {
+        method: capability.method,
+        traceMethod: trace?.method,
+        failure: (error) => capability.failure(error),
+        prepare(raw) {
+          const params = capability.params.parse(raw);
+          return {
+            need: capability.grant(params),
+            effect: capability.effect(params),
+            payload: () => (capability.payload === undefined ? raw : capability.payload(params)),
+            trace: trace && {
+              method: trace.method,
+              relayerId: trace.relayerId(params),
+              payload: trace.payload(params),
+            },
+            run: (principal) => capability.handle(given, params, principal),
+          };
+        },
+      };
+    },
   };
 }

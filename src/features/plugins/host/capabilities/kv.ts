@@ -1,116 +1,132 @@
 import { z } from 'zod';
 import { FIXED_LIMITS } from '../../../../../sandbox/contract.ts';
-import { type AppError, invalidRequest } from '../../../../domain/errors.ts';
-import { defineCapability } from './capability.ts';
-import type { RequiredGrant } from './grants.ts';
+import { invalidRequest } from '../../../../domain/errors.ts';
+import { type Capability, defineCapability, type ResultSchema } from './capability.ts';
 
 /** The store decides which keys are valid, and refuses others with the reference's text. */
-const ofKey = z.strictObject({ key: z.string() });
+const key = z.string();
 
-const grant = (): RequiredGrant => ({ kv: true });
-const never = () => false;
-const always = () => true;
+type KvCapability<S extends z.ZodRawShape, R extends ResultSchema> = Pick<
+  Capability<z.ZodObject<S, z.core.$strict>, R, 'kv'>,
+  'about' | 'signature' | 'result' | 'handle'
+> & { params: S; writes: boolean };
 
-/** The plugin reads errors such as `invalid key` word for word, but not faults inside the service. */
-const failure = (error: AppError): string =>
-  error.status === 400 ? error.message : `Key-value store error: ${error.publicMessage}`;
+/** A capability of `context.kv`. */
+function ofKv<S extends z.ZodRawShape, R extends ResultSchema>(
+  name: string,
+  { params, writes, ...declared }: KvCapability<S, R>,
+) {
+  return defineCapability({
+    ...declared,
+    method: `kv.${name}`,
+    needs: ['kv'],
+    params: z.strictObject(params),
+    grant: () => ({ kv: true }),
+    effect: () => writes,
+    // The plugin reads errors such as `invalid key` word for word, but not faults inside the service.
+    failure: (error) => (error.status === 400 ? error.message : `Key-value store error: ${error.publicMessage}`),
+  });
+}
 
-export const kvGet = defineCapability({
-  method: 'kv.get',
-  needs: ['kv'],
-  params: ofKey,
-  grant,
-  effect: never,
-  handle: ({ kv }, { key }, { pluginId }) => kv.get(pluginId, key),
-  failure,
-});
+/** What plugins can ask of their key-value store. */
+export const kvCapabilities = [
+  ofKv('get', {
+    about: 'Returns the stored value, or null if there is none.',
+    signature: 'get<T = Json>(key: string): Promise<T | null>',
+    params: { key },
+    /** The value's JSON text. */
+    result: z.string().nullable(),
+    writes: false,
+    handle: ({ kv }, { key: name }, { pluginId }) => kv.get(pluginId, name),
+  }),
 
-export const kvSet = defineCapability({
-  method: 'kv.set',
-  needs: ['kv'],
-  params: z.strictObject({ key: z.string(), value: z.string(), ttlSec: z.number().exactOptional() }),
-  grant,
-  effect: always,
-  handle: ({ kv }, { key, value, ttlSec }, { kvCaller, effect }) => kv.set(kvCaller, key, value, ttlSec, effect),
-  failure,
-});
+  ofKv('set', {
+    about:
+      'Stores a value as JSON. The value expires after `ttlSec` seconds, which may be a fraction. It does not expire if `ttlSec` is missing or not positive.',
+    signature: 'set(key: string, value: unknown, options?: { ttlSec?: number }): Promise<boolean>',
+    /** `value` is JSON text, see `RequestMessage`. */
+    params: { key, value: z.string(), ttlSec: z.number().exactOptional() },
+    result: z.boolean(),
+    writes: true,
+    handle: ({ kv }, { key: name, value, ttlSec }, { kvCaller, effect }) =>
+      kv.set(kvCaller, name, value, ttlSec, effect),
+  }),
 
-export const kvDel = defineCapability({
-  method: 'kv.del',
-  needs: ['kv'],
-  params: ofKey,
-  grant,
-  effect: always,
-  handle: ({ kv }, { key }, { kvCaller, effect }) => kv.del(kvCaller, key, effect),
-  failure,
-});
+  ofKv('del', {
+    about: 'Deletes a value. Resolves with true if there was one.',
+    params: { key },
+    result: z.boolean(),
+    writes: true,
+    handle: ({ kv }, { key: name }, { kvCaller, effect }) => kv.del(kvCaller, name, effect),
+  }),
 
-export const kvExists = defineCapability({
-  method: 'kv.exists',
-  needs: ['kv'],
-  params: ofKey,
-  grant,
-  effect: never,
-  handle: ({ kv }, { key }, { pluginId }) => kv.exists(pluginId, key),
-  failure,
-});
+  ofKv('exists', {
+    about: 'Resolves with true if the key has a value.',
+    params: { key },
+    result: z.boolean(),
+    writes: false,
+    handle: ({ kv }, { key: name }, { pluginId }) => kv.exists(pluginId, name),
+  }),
 
-export const kvListKeys = defineCapability({
-  method: 'kv.listKeys',
-  needs: ['kv'],
-  params: z.strictObject({ prefix: z.string(), after: z.string().exactOptional() }),
-  grant,
-  effect: never,
-  handle: ({ kv }, { prefix, after }, { pluginId }) => kv.listKeys(pluginId, prefix, after),
-  failure,
-});
+  ofKv('listKeys', {
+    about:
+      'Returns the keys that match a pattern, or all keys without a pattern. `*` matches any characters, `?` one character, `[a-z]` one character of a set and `[^a-z]` one outside it. `\\` makes the next character literal. `batch` has no effect; it exists for older plugins.',
+    signature: 'listKeys(pattern?: string, batch?: number): Promise<string[]>',
+    params: { prefix: z.string(), after: z.string().exactOptional() },
+    /** A page (`kv_page`) of the keys that begin with `prefix` and come after `after`, in order. */
+    result: z.array(z.string()),
+    writes: false,
+    handle: ({ kv }, { prefix, after }, { pluginId }) => kv.listKeys(pluginId, prefix, after),
+  }),
 
-export const kvClear = defineCapability({
-  method: 'kv.clear',
-  needs: ['kv'],
-  params: z.strictObject({}),
-  grant,
-  effect: always,
-  handle: ({ kv }, _, { kvCaller, effect, signal }) => kv.clear(kvCaller, effect, signal),
-  failure,
-});
+  ofKv('clear', {
+    about: "Deletes all of the plugin's values. Resolves with their number. Does not release locks.",
+    params: {},
+    result: z.int(),
+    writes: true,
+    handle: ({ kv }, _, { kvCaller, effect, signal }) => kv.clear(kvCaller, effect, signal),
+  }),
 
-export const kvLock = defineCapability({
-  method: 'kv.lock',
-  needs: ['kv'],
-  params: z.strictObject({ key: z.string(), ttlSec: z.number().positive() }),
-  grant,
-  effect: always,
-  async handle({ kv }, { key, ttlSec }, { kvCaller, locks, effect, signal, timeoutMs }) {
-    if (locks.full) throw invalidRequest(`a call may hold at most ${FIXED_LIMITS.locks} locks`);
-    // A lock ends with its call. A longer time would only keep others waiting after a crash.
-    const forMs = Math.min(ttlSec * 1000, timeoutMs);
-    const lock = await kv.lock(kvCaller, key, forMs, effect, signal);
-    if (lock === null) return null;
-    // If the release fails, the lock ends when its time is over.
-    locks.hold(lock, () => void kv.unlock(kvCaller.pluginId, lock).catch(() => {}));
-    return lock.fence;
-  },
-  failure,
-});
+  ofKv('lock', {
+    about:
+      "Runs `fn` while no other call of this plugin holds the lock `key`. Resolves with the result of `fn`. It does not wait for a lock that another call holds: it rejects with `lock busy`, or resolves with null if `onBusy` is `'skip'`. After `ttlSec` seconds (default 30) another call may take the lock. From then until `fn` ends, this call's `set`, `del` and `clear` are refused.",
+    signature:
+      "withLock<T>(key: string, fn: () => Promise<T>, options?: { ttlSec?: number; onBusy?: 'throw' | 'skip' }): Promise<T | null>",
+    params: { key, ttlSec: z.number().positive() },
+    /**
+     * The lock's fence, or null when another call holds the lock. Until `kv.unlock`, the call's writes fail if it has
+     * lost the lock.
+     */
+    result: z.int().nullable(),
+    writes: true,
+    async handle({ kv }, { key: name, ttlSec }, { kvCaller, locks, effect, signal, timeoutMs }) {
+      if (locks.full) throw invalidRequest(`a call may hold at most ${FIXED_LIMITS.locks} locks`);
+      // A lock ends with its call. A longer time would only keep others waiting after a crash.
+      const forMs = Math.min(ttlSec * 1000, timeoutMs);
+      const lock = await kv.lock(kvCaller, name, forMs, effect, signal);
+      if (lock === null) return null;
+      // If the release fails, the lock ends when its time is over.
+      locks.hold(lock, () => void kv.unlock(kvCaller.pluginId, lock).catch(() => {}));
+      return lock.fence;
+    },
+  }),
 
-export const kvUnlock = defineCapability({
-  method: 'kv.unlock',
-  needs: ['kv'],
-  params: z.strictObject({ key: z.string(), fence: z.int() }),
-  grant,
-  // It releases a lock that `kv.lock` took. A second release is harmless.
-  effect: never,
-  async handle({ kv }, { fence }, { pluginId, locks }) {
-    const held = locks.letGo(fence);
-    if (held === undefined) return false;
-    try {
-      return await kv.unlock(pluginId, held.lock);
-    } catch (error) {
-      // The end of the call tries again to release the lock.
-      locks.hold(held.lock, held.release);
-      throw error;
-    }
-  },
-  failure,
-});
+  ofKv('unlock', {
+    params: { key, fence: z.int() },
+    /** False when the call no longer held the lock. */
+    result: z.boolean(),
+    // It releases a lock that `kv.lock` took. A second release is harmless.
+    writes: false,
+    async handle({ kv }, { fence }, { pluginId, locks }) {
+      const held = locks.letGo(fence);
+      if (held === undefined) return false;
+      try {
+        return await kv.unlock(pluginId, held.lock);
+      } catch (error) {
+        // The end of the call tries again to release the lock.
+        locks.hold(held.lock, held.release);
+        throw error;
+      }
+    },
+  }),
+];

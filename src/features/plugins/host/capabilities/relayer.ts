@@ -1,143 +1,154 @@
 import { z } from 'zod';
-import type { AppError } from '../../../../domain/errors.ts';
-import type { Json } from '../../../../domain/json/json.ts';
+import type { Json, WireObject } from '../../../../domain/json/json.ts';
 import { rpcMayAct, rpcRights } from '../../../relayers/rpc.ts';
+import type { Services } from '../../../services.ts';
 import type { RelayerGrant } from '../../records/plugin.ts';
-import { defineCapability } from './capability.ts';
+import { type Capability, defineCapability, json, type ResultSchema, type TraceShape } from './capability.ts';
 import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
 /** Long enough for every id. The services decide which ids exist. */
-const name = z.string().min(1).max(256);
-/**
- * Not checked: a driver thread parsed the value from JSON text. Checking a megabyte again would hold up the event loop.
- */
-const json = z.custom<Json>((value) => value !== undefined, 'missing');
-
-const ofRelayer = z.strictObject({ relayerId: name });
-const withRequest = z.strictObject({ relayerId: name, request: json });
+const id = z.string().min(1).max(256);
 const milliseconds = z.number().nonnegative().exactOptional();
+const ofRelayer = z.strictObject({ relayerId: id });
 
 /** The reference's defaults of `wait`. */
 const WAIT_INTERVAL_MS = 5000;
 const WAIT_TIMEOUT_MS = 60_000;
 
-const to = (right: RelayerGrant) => (params: { relayerId: string }) => ({ relayer: params.relayerId, right });
-const failure = (prefix: PayloadPrefix) => (error: AppError) => relayerFailure(error, prefix);
-const never = () => false;
-const always = () => true;
+type ParamsSchema = z.ZodType<{ relayerId: string; request?: Json }>;
+type RelayerCapability<P extends ParamsSchema, R extends ResultSchema, N extends keyof Services> = Pick<
+  Capability<P, R, N>,
+  'about' | 'signature' | 'needs' | 'params' | 'result' | 'handle'
+> &
+  Partial<Pick<Capability<P, R, N>, 'grant' | 'effect'>> & {
+    trace?: Omit<TraceShape<z.output<P>>, 'relayerId'>;
+    /** What the plugin may do by it: `read`, unless it says more. */
+    right?: RelayerGrant;
+    refusedAs?: PayloadPrefix;
+  };
 
-const traced = <P extends { relayerId: string }>(method: string, payload: (params: P) => Json) => ({
-  method,
-  relayerId: (params: P) => params.relayerId,
-  payload,
-});
+/** A capability of `api.useRelayer(id)`. What only reads is in `metadata.traces` with its parameters, and no effect. */
+function capability<P extends ParamsSchema, R extends ResultSchema, N extends keyof Services>(
+  method: string,
+  {
+    right = 'read',
+    refusedAs = 'Invalid payload: ',
+    trace = { method, payload: sent },
+    ...declared
+  }: RelayerCapability<P, R, N>,
+) {
+  return defineCapability<P, R, N>({
+    grant: ({ relayerId }) => ({ relayer: relayerId, right }),
+    effect: () => right !== 'read',
+    ...declared,
+    trace: { ...trace, relayerId: ({ relayerId }) => relayerId },
+    method: `relayer.${method}`,
+    failure: (error) => relayerFailure(error, refusedAs),
+  });
+}
 
-export const sendTransaction = defineCapability({
-  method: 'relayer.sendTransaction',
-  needs: ['transactions'],
-  params: withRequest,
-  grant: to('send'),
-  effect: always,
-  trace: traced('sendTransaction', ({ request }) => request),
-  handle: ({ transactions }, { relayerId, request }, principal) =>
-    transactions.send(relayerId, request, {
-      effect: principal.effect,
-      spender: principal.spender(relayerId),
-      actor: principal.actor,
-    }),
-  failure: failure('Relayer error: Bad Request: '),
-});
+/** What a trace shows of the parameters. */
+function sent({ relayerId: _, request, ...others }: { relayerId: string; request?: Json }): Json {
+  return request === undefined ? others : request;
+}
 
-export const getTransaction = defineCapability({
-  method: 'relayer.getTransaction',
-  needs: ['transactions'],
-  params: z.strictObject({ relayerId: name, transactionId: name }),
-  grant: to('read'),
-  effect: never,
-  trace: traced('getTransaction', ({ transactionId }) => ({ transactionId })),
-  handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
-  failure: failure('Invalid payload: '),
-});
-
-export const waitTransaction = defineCapability({
-  method: 'relayer.waitTransaction',
-  needs: ['transactions'],
-  params: z.strictObject({
-    relayerId: name,
-    transactionId: name,
-    interval: milliseconds,
-    timeout: milliseconds,
+/** What plugins can ask of a relayer. */
+export const relayerCapabilities = [
+  capability('sendTransaction', {
+    about:
+      'Sends a transaction. `request` has the fields of `POST /relayers/{id}/transactions`. Resolves when the service has accepted the transaction, before it is on the chain. Rejects if the request is invalid or refused.',
+    signature: 'sendTransaction(request: object): Promise<SentTransaction>',
+    needs: ['transactions'],
+    params: ofRelayer.extend({ request: json('object') }),
+    result: json<WireObject>('TransactionResponse'),
+    right: 'send',
+    refusedAs: 'Relayer error: Bad Request: ',
+    handle: ({ transactions }, { relayerId, request }, principal) =>
+      transactions.send(relayerId, request, {
+        effect: principal.effect,
+        spender: principal.spender(relayerId),
+        actor: principal.actor,
+      }),
   }),
-  grant: to('read'),
-  effect: never,
-  trace: traced('transactionWait', ({ transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS }) => ({
-    transactionId,
-    interval,
-    timeout,
-  })),
-  async handle({ transactions }, params, { signal }) {
-    const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS } = params;
-    const timing = { intervalMs: interval, timeoutMs: timeout };
-    const transaction = await transactions.wait(relayerId, transactionId, timing, signal);
-    if (transaction === undefined) throw new WaitTimeout(transactionId, timeout);
-    return transaction;
-  },
-  failure: failure('Invalid payload: '),
-});
 
-export const getRelayer = defineCapability({
-  method: 'relayer.getRelayer',
-  needs: ['relayers'],
-  params: ofRelayer,
-  grant: to('read'),
-  effect: never,
-  trace: traced('getRelayer', () => ({})),
-  handle: ({ relayers }, { relayerId }) => relayers.get(relayerId),
-  failure: failure('Invalid payload: '),
-});
+  capability('getTransaction', {
+    about: 'Returns the transaction in its current state. Rejects if the relayer has no such transaction.',
+    signature: 'getTransaction(query: { transactionId: string }): Promise<TransactionResponse>',
+    needs: ['transactions'],
+    params: ofRelayer.extend({ transactionId: id }),
+    result: json<WireObject>('TransactionResponse'),
+    handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
+  }),
 
-export const getRelayerStatus = defineCapability({
-  method: 'relayer.getRelayerStatus',
-  needs: ['relayers'],
-  params: ofRelayer,
-  grant: to('read'),
-  effect: never,
-  trace: traced('getRelayerStatus', () => ({})),
-  handle: ({ relayers }, { relayerId }) => relayers.status(relayerId),
-  failure: failure('Invalid payload: '),
-});
+  /** Resolves with the transaction once it is mined, confirmed, canceled, expired or failed. */
+  capability('waitTransaction', {
+    needs: ['transactions'],
+    params: ofRelayer.extend({ transactionId: id, interval: milliseconds, timeout: milliseconds }),
+    result: json<WireObject>('TransactionResponse'),
+    trace: {
+      method: 'transactionWait',
+      payload: ({ transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS }) => ({
+        transactionId,
+        interval,
+        timeout,
+      }),
+    },
+    async handle({ transactions }, params, { signal }) {
+      const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS } = params;
+      const timing = { intervalMs: interval, timeoutMs: timeout };
+      const transaction = await transactions.wait(relayerId, transactionId, timing, signal);
+      if (transaction === undefined) throw new WaitTimeout(transactionId, timeout);
+      return transaction;
+    },
+  }),
 
-export const signTransaction = defineCapability({
-  method: 'relayer.signTransaction',
-  needs: ['signing'],
-  params: withRequest,
-  grant: to('sign'),
-  effect: always,
-  trace: traced('signTransaction', ({ request }) => request),
-  handle: ({ signing }, { relayerId, request }, principal) =>
-    signing.signTransaction(relayerId, request, {
-      effect: principal.effect,
-      actor: principal.actor,
-      maySpend: principal.maySend(relayerId),
-    }),
-  failure: failure('Invalid payload: '),
-});
+  capability('getRelayer', {
+    about: "Returns the relayer's settings.",
+    needs: ['relayers'],
+    params: ofRelayer,
+    result: json<WireObject>('RelayerInfo'),
+    handle: ({ relayers }, { relayerId }) => relayers.get(relayerId),
+  }),
 
-export const rpc = defineCapability({
-  method: 'relayer.rpc',
-  needs: ['rpc'],
-  params: withRequest,
-  grant: ({ relayerId, request }) => {
-    const [right = 'rpc', ...also] = rpcRights(request);
-    const acts = right === 'rpc' && { acts: rpcMayAct(request) };
-    return { relayer: relayerId, right, ...acts, ...(also.length > 0 && { also }) };
-  },
-  effect: ({ request }) => rpcMayAct(request),
-  trace: traced('rpc', ({ request }) => request),
-  handle: async ({ rpc: service }, { relayerId, request }, principal) => {
-    const { effect, actor } = principal;
-    const by = { effect, actor, spender: principal.spender(relayerId), maySpend: principal.maySend(relayerId) };
-    return { ...(await service.call(relayerId, request, by)) };
-  },
-  failure: failure('Invalid payload: Bad Request: '),
-});
+  capability('getRelayerStatus', {
+    about: "Returns the relayer's balance and pending transactions.",
+    needs: ['relayers'],
+    params: ofRelayer,
+    result: json<WireObject>('RelayerStatus'),
+    handle: ({ relayers }, { relayerId }) => relayers.status(relayerId),
+  }),
+
+  capability('signTransaction', {
+    about:
+      'Signs a transaction without sending it. Resolves with `{ signedXdr, signature }` on Stellar, and with `{ transaction, signature }` on Solana.',
+    needs: ['signing'],
+    params: ofRelayer.extend({ request: json('unknown') }),
+    result: json<WireObject>('any'),
+    right: 'sign',
+    handle: ({ signing }, { relayerId, request }, principal) =>
+      signing.signTransaction(relayerId, request, {
+        effect: principal.effect,
+        actor: principal.actor,
+        maySpend: principal.maySend(relayerId),
+      }),
+  }),
+
+  capability('rpc', {
+    about: "Sends a JSON-RPC request to a node. Also resolves when the node's answer is an error; check `error`.",
+    needs: ['rpc'],
+    params: ofRelayer.extend({ request: json('JsonRpcRequest') }),
+    result: json<WireObject>('JsonRpcResponse'),
+    refusedAs: 'Invalid payload: Bad Request: ',
+    grant: ({ relayerId, request }) => {
+      const [right = 'rpc', ...also] = rpcRights(request);
+      const acts = right === 'rpc' && { acts: rpcMayAct(request) };
+      return { relayer: relayerId, right, ...acts, ...(also.length > 0 && { also }) };
+    },
+    effect: ({ request }) => rpcMayAct(request),
+    handle: async ({ rpc: service }, { relayerId, request }, principal) => {
+      const { effect, actor } = principal;
+      const by = { effect, actor, spender: principal.spender(relayerId), maySpend: principal.maySend(relayerId) };
+      return { ...(await service.call(relayerId, request, by)) };
+    },
+  }),
+];

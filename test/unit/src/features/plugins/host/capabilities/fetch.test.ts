@@ -2,8 +2,7 @@ import t from 'tap';
 import { AppError } from '../../../../../../../src/domain/errors.ts';
 import type { FetchRequest } from '../../../../../../../src/egress/fetch/plugin-fetch.ts';
 import type { FetchService } from '../../../../../../../src/features/plugins/fetch.ts';
-import { fetch, fetchAbort, fetchRead } from '../../../../../../../src/features/plugins/host/capabilities/fetch.ts';
-import { PluginServices } from '../../../../../../support/plugin-services.ts';
+import { bound, PluginServices } from '../../../../../../support/plugin-services.ts';
 import { principalOf } from '../../../../../../support/principal.ts';
 
 const GOOD = { key: 1, url: 'https://a.test/x', method: 'GET', headers: [['x', 'y']], redirect: 'follow' };
@@ -38,20 +37,20 @@ function open() {
 
 t.test('every method but GET and HEAD is an effect', (t) => {
   const { services } = open();
-  const effect = (method: string) => fetch(services).prepare({ ...GOOD, method }).effect;
+  const effect = (method: string) => bound(services, 'fetch').prepare({ ...GOOD, method }).effect;
   t.strictSame(['GET', 'HEAD'].map(effect), [false, false]);
   t.strictSame(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(effect), [true, true, true, true, true]);
   const { key: _, ...sent } = GOOD;
   t.strictSame(
-    fetch(services)
+    bound(services, 'fetch')
       .prepare({ ...GOOD, key: 7 })
       .payload(),
     sent,
     'its name tells no effect from another',
   );
-  t.strictSame(fetchRead(services).prepare({ key: 7 }).payload(), { key: 7 });
-  t.strictSame(fetch(services).prepare(GOOD).need, { url: 'https://a.test/x', method: 'GET' });
-  for (const one of [fetchRead(services), fetchAbort(services)]) {
+  t.strictSame(bound(services, 'fetch.read').prepare({ key: 7 }).payload(), { key: 7 });
+  t.strictSame(bound(services, 'fetch').prepare(GOOD).need, { url: 'https://a.test/x', method: 'GET' });
+  for (const one of [bound(services, 'fetch.read'), bound(services, 'fetch.abort')]) {
     const { need, effect: isEffect } = one.prepare({ key: 1 });
     t.strictSame({ need, isEffect }, { need: { ofFetch: true }, isEffect: false });
   }
@@ -61,17 +60,17 @@ t.test('every method but GET and HEAD is an effect', (t) => {
 t.test('a body is the bytes that were meant', async (t) => {
   const { services, recorded } = open();
   const run = async (body: object) => {
-    await fetch(services)
+    await bound(services, 'fetch')
       .prepare({ ...GOOD, method: 'POST', body })
       .run(principalOf());
     return recorded.request?.body;
   };
   t.same(await run({ text: 'hé' }), Buffer.from('hé'));
   t.same(await run({ base64: 'AAH/' }), Buffer.from([0, 1, 255]));
-  await fetchRead(services).prepare({ key: 7 }).run(principalOf('q'));
-  await fetchAbort(services).prepare({ key: 8 }).run(principalOf('q'));
+  await bound(services, 'fetch.read').prepare({ key: 7 }).run(principalOf('q'));
+  await bound(services, 'fetch.abort').prepare({ key: 8 }).run(principalOf('q'));
   t.strictSame(recorded.lines.slice(-3), ['fetch p 1', 'read q 7', 'abort q 8']);
-  t.equal(fetch(services).failure(new AppError('FETCH_FAILED', { reason: 'why' })), 'why');
+  t.equal(bound(services, 'fetch').failure(new AppError('FETCH_FAILED', { reason: 'why' })), 'why');
 });
 
 t.test('nothing but the contract is taken', (t) => {
@@ -95,11 +94,11 @@ t.test('nothing but the contract is taken', (t) => {
     { other: true },
   ]) {
     t.throws(
-      () => fetch(services).prepare({ ...GOOD, ...more }),
+      () => bound(services, 'fetch').prepare({ ...GOOD, ...more }),
       { name: 'ZodError' },
       JSON.stringify(more).slice(0, 60),
     );
   }
-  t.throws(() => fetchRead(services).prepare({ key: 1, more: 1 }));
+  t.throws(() => bound(services, 'fetch.read').prepare({ key: 1, more: 1 }));
   t.end();
 });

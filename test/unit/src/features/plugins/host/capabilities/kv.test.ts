@@ -1,50 +1,40 @@
 import t from 'tap';
 import { FIXED_LIMITS } from '../../../../../../../sandbox/contract.ts';
 import { AppError, invalidRequest } from '../../../../../../../src/domain/errors.ts';
-import {
-  kvClear,
-  kvDel,
-  kvExists,
-  kvGet,
-  kvListKeys,
-  kvLock,
-  kvSet,
-  kvUnlock,
-} from '../../../../../../../src/features/plugins/host/capabilities/kv.ts';
-import { PluginServices } from '../../../../../../support/plugin-services.ts';
+import { bound, PluginServices } from '../../../../../../support/plugin-services.ts';
 import { principalOf } from '../../../../../../support/principal.ts';
 
 const [mine, other] = [principalOf('mine'), principalOf('other')];
 
 t.test('each plugin has its own keys, whoever it says it is', async (t) => {
   const services = new PluginServices();
-  const set = kvSet(services).prepare({ key: 'k', value: '{"a":[1]}', ttlSec: 0.5 });
+  const set = bound(services, 'kv.set').prepare({ key: 'k', value: '{"a":[1]}', ttlSec: 0.5 });
   t.equal(await set.run(mine), true);
-  t.same(await kvGet(services).prepare({ key: 'k' }).run(mine), '{"a":[1]}');
-  t.equal(await kvGet(services).prepare({ key: 'k' }).run(other), null);
-  t.equal(await kvExists(services).prepare({ key: 'k' }).run(other), false);
-  t.equal(await kvDel(services).prepare({ key: 'k' }).run(other), false);
-  t.strictSame(await kvListKeys(services).prepare({ prefix: '' }).run(other), []);
-  t.equal(await kvClear(services).prepare({}).run(other), 0);
-  t.strictSame(await kvListKeys(services).prepare({ prefix: 'k' }).run(mine), ['k']);
-  t.strictSame(await kvListKeys(services).prepare({ prefix: '', after: 'k' }).run(mine), []);
-  t.equal(await kvDel(services).prepare({ key: 'k' }).run(mine), true);
-  t.equal(await kvSet(services).prepare({ key: 'n', value: 'null' }).run(mine), true);
-  t.equal(await kvClear(services).prepare({}).run(mine), 1);
-  t.throws(() => kvGet(services).prepare({ key: 'k', pluginId: 'other' }), 'no identity can be claimed');
+  t.same(await bound(services, 'kv.get').prepare({ key: 'k' }).run(mine), '{"a":[1]}');
+  t.equal(await bound(services, 'kv.get').prepare({ key: 'k' }).run(other), null);
+  t.equal(await bound(services, 'kv.exists').prepare({ key: 'k' }).run(other), false);
+  t.equal(await bound(services, 'kv.del').prepare({ key: 'k' }).run(other), false);
+  t.strictSame(await bound(services, 'kv.listKeys').prepare({ prefix: '' }).run(other), []);
+  t.equal(await bound(services, 'kv.clear').prepare({}).run(other), 0);
+  t.strictSame(await bound(services, 'kv.listKeys').prepare({ prefix: 'k' }).run(mine), ['k']);
+  t.strictSame(await bound(services, 'kv.listKeys').prepare({ prefix: '', after: 'k' }).run(mine), []);
+  t.equal(await bound(services, 'kv.del').prepare({ key: 'k' }).run(mine), true);
+  t.equal(await bound(services, 'kv.set').prepare({ key: 'n', value: 'null' }).run(mine), true);
+  t.equal(await bound(services, 'kv.clear').prepare({}).run(mine), 1);
+  t.throws(() => bound(services, 'kv.get').prepare({ key: 'k', pluginId: 'other' }), 'no identity can be claimed');
 });
 
 t.test('writes and locks are effects, reads are not; all need the kv grant', async (t) => {
   const services = new PluginServices();
   const prepared = [
-    kvSet(services).prepare({ key: 'k', value: '1' }),
-    kvDel(services).prepare({ key: 'k' }),
-    kvClear(services).prepare({}),
-    kvLock(services).prepare({ key: 'k', ttlSec: 1 }),
-    kvUnlock(services).prepare({ key: 'k', fence: 1 }),
-    kvGet(services).prepare({ key: 'k' }),
-    kvExists(services).prepare({ key: 'k' }),
-    kvListKeys(services).prepare({ prefix: '' }),
+    bound(services, 'kv.set').prepare({ key: 'k', value: '1' }),
+    bound(services, 'kv.del').prepare({ key: 'k' }),
+    bound(services, 'kv.clear').prepare({}),
+    bound(services, 'kv.lock').prepare({ key: 'k', ttlSec: 1 }),
+    bound(services, 'kv.unlock').prepare({ key: 'k', fence: 1 }),
+    bound(services, 'kv.get').prepare({ key: 'k' }),
+    bound(services, 'kv.exists').prepare({ key: 'k' }),
+    bound(services, 'kv.listKeys').prepare({ prefix: '' }),
   ];
   t.same(
     prepared.map(({ effect }) => effect),
@@ -54,22 +44,22 @@ t.test('writes and locks are effects, reads are not; all need the kv grant', asy
     prepared.map(({ need }) => need),
     prepared.map(() => ({ kv: true })),
   );
-  t.throws(() => kvSet(services).prepare({ key: 'k' }));
-  t.throws(() => kvSet(services).prepare({ key: 'k', value: { a: 1 } }), 'a value is text');
-  for (const ttlSec of [0, -1, '1', null]) t.throws(() => kvLock(services).prepare({ key: 'k', ttlSec }));
+  t.throws(() => bound(services, 'kv.set').prepare({ key: 'k' }));
+  t.throws(() => bound(services, 'kv.set').prepare({ key: 'k', value: { a: 1 } }), 'a value is text');
+  for (const ttlSec of [0, -1, '1', null]) t.throws(() => bound(services, 'kv.lock').prepare({ key: 'k', ttlSec }));
 });
 
 t.test('a lock belongs to the call that took it, until that gives it back or ends', async (t) => {
   const services = new PluginServices();
   const [one, two] = [principalOf('mine'), principalOf('mine')];
-  const lock = (key = 'k') => kvLock(services).prepare({ key, ttlSec: 1 });
-  const unlock = (fence: number) => kvUnlock(services).prepare({ key: 'k', fence });
+  const lock = (key = 'k') => bound(services, 'kv.lock').prepare({ key, ttlSec: 1 });
+  const unlock = (fence: number) => bound(services, 'kv.unlock').prepare({ key: 'k', fence });
   const fence = Number(await lock().run(one));
   t.ok(fence > 0);
   t.equal(await lock().run(two), null);
   t.equal(await unlock(fence).run(two), false, 'only who holds it gives it back');
   t.strictSame(one.kvCaller.locks, [{ name: 'k', fence }]);
-  t.equal(await kvSet(services).prepare({ key: 'a', value: '1' }).run(one), true);
+  t.equal(await bound(services, 'kv.set').prepare({ key: 'a', value: '1' }).run(one), true);
   t.equal(await unlock(fence).run(one), true);
   t.strictSame(one.kvCaller.locks, []);
 
@@ -84,10 +74,10 @@ t.test('a lock belongs to the call that took it, until that gives it back or end
 t.test('a lock that could not be given back is tried again at the end of the call', async (t) => {
   const services = new PluginServices();
   const principal = principalOf('mine');
-  const fence = Number(await kvLock(services).prepare({ key: 'k', ttlSec: 1 }).run(principal));
+  const fence = Number(await bound(services, 'kv.lock').prepare({ key: 'k', ttlSec: 1 }).run(principal));
   const { unlock } = services.kv;
   services.kv.unlock = () => Promise.reject(new AppError('UNAVAILABLE', { reason: 'gone' }));
-  await t.rejects(kvUnlock(services).prepare({ key: 'k', fence }).run(principal), /gone/);
+  await t.rejects(bound(services, 'kv.unlock').prepare({ key: 'k', fence }).run(principal), /gone/);
   services.kv.unlock = unlock;
   principal.locks.end();
   t.equal(services.locks.size, 0);
@@ -102,14 +92,14 @@ t.test('a call holds so many locks, none longer than it may last', async (t) => 
     asked.push(forMs);
     return lock(caller, name, forMs, ...rest);
   };
-  const take = (key: string, ttlSec: number) => kvLock(services).prepare({ key, ttlSec }).run(principal);
+  const take = (key: string, ttlSec: number) => bound(services, 'kv.lock').prepare({ key, ttlSec }).run(principal);
   for (let index = 0; index < FIXED_LIMITS.locks; index += 1) await take(`k${index}`, index === 0 ? 1e9 : 0.25);
   await t.rejects(take('more', 1), { message: 'a call may hold at most 64 locks' });
   t.strictSame(asked.slice(0, 2), [principal.timeoutMs, 250]);
 });
 
 t.test('what the plugin did wrong is told word for word, what broke inside is not', async (t) => {
-  const { failure } = kvGet(new PluginServices());
+  const { failure } = bound(new PluginServices(), 'kv.get');
   t.equal(failure(invalidRequest('invalid key')), 'invalid key');
   t.equal(failure(new AppError('INTERNAL', {})), 'Key-value store error: Internal Server Error');
 });

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { invalidRequest } from '../../../../../../../src/domain/errors.ts';
-import * as relayer from '../../../../../../../src/features/plugins/host/capabilities/relayer.ts';
-import { PluginServices } from '../../../../../../support/plugin-services.ts';
+import { bound, PluginServices } from '../../../../../../support/plugin-services.ts';
 import { principalOf } from '../../../../../../support/principal.ts';
 
 const principal = principalOf();
@@ -10,13 +9,13 @@ const withRequest = { relayerId: 'known', request: { to: '0x1', value: 1 } };
 
 t.test('each method needs its right, and says whether it may change something', async (t) => {
   const prepared = {
-    send: relayer.sendTransaction(services).prepare(withRequest),
-    get: relayer.getTransaction(services).prepare({ relayerId: 'known', transactionId: 'tx-1' }),
-    wait: relayer.waitTransaction(services).prepare({ relayerId: 'known', transactionId: 'tx-1' }),
-    relayer: relayer.getRelayer(services).prepare({ relayerId: 'known' }),
-    status: relayer.getRelayerStatus(services).prepare({ relayerId: 'known' }),
-    sign: relayer.signTransaction(services).prepare(withRequest),
-    rpc: relayer.rpc(services).prepare({ relayerId: 'known', request: { method: 'eth_chainId' } }),
+    send: bound(services, 'relayer.sendTransaction').prepare(withRequest),
+    get: bound(services, 'relayer.getTransaction').prepare({ relayerId: 'known', transactionId: 'tx-1' }),
+    wait: bound(services, 'relayer.waitTransaction').prepare({ relayerId: 'known', transactionId: 'tx-1' }),
+    relayer: bound(services, 'relayer.getRelayer').prepare({ relayerId: 'known' }),
+    status: bound(services, 'relayer.getRelayerStatus').prepare({ relayerId: 'known' }),
+    sign: bound(services, 'relayer.signTransaction').prepare(withRequest),
+    rpc: bound(services, 'relayer.rpc').prepare({ relayerId: 'known', request: { method: 'eth_chainId' } }),
   };
   t.same(
     Object.entries(prepared).map(([name, { need, effect, trace }]) => [name, need, effect, trace?.method]),
@@ -44,7 +43,7 @@ t.test('each method needs its right, and says whether it may change something', 
 });
 
 t.test('an rpc method that may put something on a chain is an effect, and so is one we cannot read', async (t) => {
-  const effect = (request: unknown) => relayer.rpc(services).prepare({ relayerId: 'known', request }).effect;
+  const effect = (request: unknown) => bound(services, 'relayer.rpc').prepare({ relayerId: 'known', request }).effect;
   t.same(
     ['eth_call', 'eth_getLogs', 'net_version'].map((method) => effect({ method })),
     [false, false, false],
@@ -57,7 +56,8 @@ t.test('an rpc method that may put something on a chain is an effect, and so is 
 });
 
 t.test('methods of a family’s own that sign or send need these rights, and limits hold for what is sent', async (t) => {
-  const need = (method: string) => relayer.rpc(services).prepare({ relayerId: 'known', request: { method } }).need;
+  const need = (method: string) =>
+    bound(services, 'relayer.rpc').prepare({ relayerId: 'known', request: { method } }).need;
   t.same(need('feeEstimate'), { relayer: 'known', right: 'rpc', acts: false });
   t.same(need('prepareTransaction'), { relayer: 'known', right: 'sign' });
   t.same(need('signAndSendTransaction'), { relayer: 'known', right: 'send' });
@@ -67,9 +67,9 @@ t.test('methods of a family’s own that sign or send need these rights, and lim
     rpc: { ...services.rpc, call: async (...args: unknown[]) => (seen.push(args), { jsonrpc: '2.0' as const }) },
   });
   const request = { method: 'signAndSendTransaction' };
-  const bound = relayer.rpc(watched).prepare({ relayerId: 'known', request });
-  await bound.run({ ...principal, spender: () => spender });
-  await bound.run({ ...principal, maySend: () => false });
+  const ready = bound(watched, 'relayer.rpc').prepare({ relayerId: 'known', request });
+  await ready.run({ ...principal, spender: () => spender });
+  await ready.run({ ...principal, maySend: () => false });
   t.same(seen, [
     ['known', request, { effect: principal.effect, actor: principal.actor, spender, maySpend: true }],
     ['known', request, { effect: principal.effect, actor: principal.actor, spender: undefined, maySpend: false }],
@@ -78,7 +78,7 @@ t.test('methods of a family’s own that sign or send need these rights, and lim
 
 t.test('wait resolves with the transaction, or says after how long it gave up', async (t) => {
   const wait = (more: object) =>
-    relayer.waitTransaction(services).prepare({ relayerId: 'known', transactionId: 'tx-1', ...more });
+    bound(services, 'relayer.waitTransaction').prepare({ relayerId: 'known', transactionId: 'tx-1', ...more });
   t.match(await wait({ interval: 500, timeout: 1000 }).run(principal), { status: 'mined' });
   const error = await wait({ timeout: 0 })
     .run(principal)
@@ -90,13 +90,13 @@ t.test('wait resolves with the transaction, or says after how long it gave up', 
 
 t.test('a refused payload has the prefix that plugins know', async (t) => {
   const error = invalidRequest('bad');
-  t.equal(relayer.sendTransaction(services).failure(error), 'Relayer error: Bad Request: bad');
-  t.equal(relayer.getTransaction(services).failure(error), 'Invalid payload: bad');
-  t.equal(relayer.rpc(services).failure(error), 'Invalid payload: Bad Request: bad');
+  t.equal(bound(services, 'relayer.sendTransaction').failure(error), 'Relayer error: Bad Request: bad');
+  t.equal(bound(services, 'relayer.getTransaction').failure(error), 'Invalid payload: bad');
+  t.equal(bound(services, 'relayer.rpc').failure(error), 'Invalid payload: Bad Request: bad');
 });
 
 t.test('parameters without relayer or request are refused', async (t) => {
   for (const params of [{}, { relayerId: '' }, { relayerId: 1, request: {} }, { relayerId: 'known' }, null, 'x']) {
-    t.throws(() => relayer.sendTransaction(services).prepare(params), JSON.stringify(params));
+    t.throws(() => bound(services, 'relayer.sendTransaction').prepare(params), JSON.stringify(params));
   }
 });
