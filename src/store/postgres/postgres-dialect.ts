@@ -1,9 +1,10 @@
 import {
-  CompiledQuery,
   type DatabaseConnection,
-  type Driver,
+  type Dialect,
+  type Kysely,
+  PostgresAdapter,
   PostgresDialect,
-  PostgresDriver,
+  PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
@@ -12,51 +13,36 @@ import { assertBindable } from '../connection.ts';
 /** The object id of PostgreSQL's type `bigint`. */
 const INT8 = 20;
 
-/**
- * A Kysely dialect over a pool of `pg`. It refuses values that the database would change.
- * @param commit how durable a transaction is, as a value of `synchronous_commit`; absent: as the connection says
- */
-export function postgresDialect(pool: pg.Pool, commit?: string): PostgresDialect {
-  return new StrictDialect(pool, commit);
+/** A Kysely dialect over a pool of `pg`. It refuses values that the database would change. */
+export function postgresDialect(pool: pg.Pool): PostgresDialect {
+  return new StrictDialect({ pool });
+}
+
+/** The same over one connection. It begins and ends no transactions: the owner of the connection does. */
+export function connectionDialect(connection: DatabaseConnection): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => ({
+      init: async () => {},
+      acquireConnection: async () => connection,
+      beginTransaction: notHere,
+      commitTransaction: notHere,
+      rollbackTransaction: notHere,
+      releaseConnection: async () => {},
+      destroy: async () => {},
+    }),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new StrictCompiler(),
+  };
+}
+
+async function notHere(): Promise<never> {
+  throw new Error('Transactions of the store begin with store.write');
 }
 
 class StrictDialect extends PostgresDialect {
-  readonly #pool: pg.Pool;
-  readonly #commit: string | undefined;
-
-  constructor(pool: pg.Pool, commit: string | undefined) {
-    super({ pool });
-    this.#pool = pool;
-    this.#commit = commit;
-  }
-
-  override createDriver(): Driver {
-    return this.#commit === undefined ? super.createDriver() : new DurableDriver(this.#pool, this.#commit);
-  }
-
   override createQueryCompiler(): PostgresQueryCompiler {
     return new StrictCompiler();
-  }
-}
-
-/**
- * Sets the durability of each transaction in the message that begins it, so that it costs no round trip. A setting of
- * the connection would not hold behind a pooler that gives each transaction another connection.
- */
-class DurableDriver extends PostgresDriver {
-  readonly #commit: string;
-
-  constructor(pool: pg.Pool, commit: string) {
-    super({ pool });
-    this.#commit = commit;
-  }
-
-  override async beginTransaction(
-    connection: DatabaseConnection,
-    { isolationLevel = 'read committed' }: Parameters<PostgresDriver['beginTransaction']>[1],
-  ): Promise<void> {
-    const begin = `start transaction isolation level ${isolationLevel}; set local synchronous_commit = ${this.#commit}`;
-    await connection.executeQuery(CompiledQuery.raw(begin));
   }
 }
 

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { jsonText } from '../../domain/record.ts';
+import type { Connection } from '../connection.ts';
 import type { Instances, SharedTokenBuckets, TokenBucketAnswer, TokenBucketSize } from '../instances.ts';
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
+import { preparedQuery } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
 
 /**
@@ -78,22 +80,26 @@ export class PostgresLeases implements Leases {
   }
 
   /**
-   * Checks the lease as the first statement of a transaction. The row stays locked until the transaction ends, so no
-   * instance can take the lease over in between. A condition on a write alone would not be enough: it let a stale owner
-   * commit after a takeover. The owner is compared too: a server that loses its last commits gives a token again.
-   * @throws LeaseLost unless the lease is held
+   * Checks a lease as the first statement of a transaction on this connection. The row stays locked until the
+   * transaction ends, so no instance can take the lease over in between. A condition on a write alone would not be
+   * enough: it let a stale owner commit after a takeover. The owner is compared too: a server that loses its last
+   * commits gives a token again.
+   * @returns a function that asks at once, and throws LeaseLost unless the lease is held
    */
-  async assertHeld(transaction: Kysely<Tables>, lease: Lease): Promise<void> {
-    const row = await transaction
-      .selectFrom('leases')
-      .select('token')
-      .where('name', '=', lease.name)
-      .where('token', '=', lease.token)
-      .where('owner', '=', this.#owner)
-      .where('expires_at', '>', nowMs)
-      .forShare()
-      .executeTakeFirst();
-    if (row === undefined) throw new LeaseLost(lease);
+  heldOver(connection: Pick<Connection, 'run'>): (lease: Lease) => Promise<void> {
+    const held = preparedQuery(connection, (name: string, token: number) =>
+      this.#db
+        .selectFrom('leases')
+        .select('token')
+        .where('name', '=', name)
+        .where('token', '=', token)
+        .where('owner', '=', this.#owner)
+        .where('expires_at', '>', nowMs)
+        .forShare(),
+    );
+    return async (lease) => {
+      if ((await held(lease.name, lease.token)).length === 0) throw new LeaseLost(lease);
+    };
   }
 
   get #end() {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CompiledQuery, Kysely, sql } from 'kysely';
+import { type CompiledQuery, type DatabaseConnection, Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../observability/log.ts';
 import { postgresColumns } from '../column-types.ts';
@@ -9,6 +9,7 @@ import type { Connection } from '../connection.ts';
 import type { Lease } from '../lease.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { migrations } from '../migrations/migrations.ts';
+import { preparedQuery } from '../prepared.ts';
 import { createStoreReader, createStoreWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { checkSealingKeys, type Sealer } from '../sealing.ts';
@@ -22,7 +23,8 @@ import {
   type PostgresAddress,
   postgresAddress,
 } from './postgres-address.ts';
-import { postgresDialect, typeParsers } from './postgres-dialect.ts';
+import { ReadingConnection, TransactionConnection } from './postgres-batches.ts';
+import { connectionDialect, postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { type Durability, readDurability } from './postgres-durability.ts';
 import { callerErrorOf, databaseErrorReason, isConnectionTrouble, isSerializationFailure } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
@@ -124,11 +126,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     idle_in_transaction_session_timeout: idleInTransactionMs,
   });
   const instance = randomUUID();
-  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool, commit) });
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const hints = new PostgresHints({ pool, instance, log });
   hints.start();
   const instances = new PostgresInstances(whole, instance, leaseMs);
-  return compose(whole, new PostgresLeases(whole, instance, leaseMs), instances, hints, sealer);
+  const leases = new PostgresLeases(whole, instance, leaseMs);
+  return compose({ pool, commit, whole, leases, instances, hints, sealer });
 }
 
 /**
@@ -217,39 +220,88 @@ function createPool(server: pg.PoolConfig, log: Log, limits: pg.PoolConfig): pg.
   return pool;
 }
 
-function compose(
-  whole: Kysely<Tables>,
-  leases: PostgresLeases,
-  instances: PostgresInstances,
-  hints: PostgresHints,
-  sealer: Sealer | undefined,
-): Store {
+/** The open parts of a store. */
+interface Parts {
+  pool: pg.Pool;
+  /** The value of `synchronous_commit` for each write. */
+  commit: string;
+  whole: Kysely<Tables>;
+  leases: PostgresLeases;
+  instances: PostgresInstances;
+  hints: PostgresHints;
+  sealer: Sealer | undefined;
+}
+
+/** What writes over one connection of the pool use. Kept with it, so that each query is built and compiled once. */
+interface WritingConnection {
+  connection: TransactionConnection;
+  writer: StoreWriter;
+  assertHeld(lease: Lease): Promise<void>;
+}
+
+function compose({ pool, commit, whole, leases, instances, hints, sealer }: Parts): Store {
   const guard = new BodyGuard();
   // Within a transaction this is the transaction's beginning, outside one the moment of the query.
   const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  const over = (db: Kysely<Tables>, place: QueryPlace): Connection => ({
-    db: db.withPlugin(guard[place]),
-    async run<Row>(query: CompiledQuery<Row>) {
+  const over = (connection: DatabaseConnection, place: QueryPlace): Connection => ({
+    db: new Kysely<Tables>({ dialect: connectionDialect(connection), plugins: [guard[place]] }),
+    run<Row>(query: CompiledQuery<Row>) {
       guard.assert(place);
-      return await db.executeQuery(query);
+      return connection.executeQuery<Row>(query);
     },
     now,
     settledWrites: () => sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
     hasOtherWriters: true,
     sealer,
   });
+  const reading = new ReadingConnection(pool);
+  const readClock = preparedQuery({ run: (query) => reading.executeQuery(query) }, () =>
+    whole.selectNoFrom(now().as('at')),
+  );
+
+  const begin = [
+    'start transaction isolation level repeatable read',
+    // A setting of the connection would not hold behind a pooler that gives each transaction another connection.
+    `set local synchronous_commit = ${commit}`,
+  ];
+  const writing = new WeakMap<pg.PoolClient, WritingConnection>();
+  function writingOver(client: pg.PoolClient): WritingConnection {
+    const known = writing.get(client);
+    if (known !== undefined) return known;
+    const connection = new TransactionConnection(client);
+    const made = {
+      connection,
+      writer: createStoreWriter(over(connection, 'inside')),
+      assertHeld: leases.heldOver({ run: (query) => connection.executeQuery(query) }),
+    };
+    writing.set(client, made);
+    return made;
+  }
 
   async function writeOnce<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
-    return whole
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (db) => {
-        if (lease !== undefined) await leases.assertHeld(db, lease);
-        return guard.enter(() => body(createStoreWriter(over(db, 'inside')))).ended;
-      });
+    const client = await pool.connect();
+    let isBroken = true;
+    try {
+      const { connection, writer, assertHeld } = writingOver(client);
+      connection.begin(begin);
+      // Asked for first, and so in force before anything else of the body. It goes along with its first statements.
+      const held = lease === undefined ? Promise.resolve() : assertHeld(lease);
+      const [ended, isHeld] = await Promise.allSettled([guard.enter(() => body(writer)).ended, held]);
+      const failed = isHeld.status === 'rejected' ? isHeld : ended;
+      if (failed.status === 'rejected') {
+        isBroken = isConnectionTrouble(failed.reason);
+        if (!isBroken) await connection.rollback().catch(() => (isBroken = true));
+        throw failed.reason;
+      }
+      await connection.commit();
+      isBroken = false;
+      return failed.value as T;
+    } finally {
+      client.release(isBroken);
+    }
   }
 
   async function write<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
@@ -265,7 +317,7 @@ function compose(
   }
 
   return {
-    read: tellingTrouble(createStoreReader(over(whole, 'outside'))),
+    read: tellingTrouble(createStoreReader(over(reading, 'outside'))),
     write: (body) => write(undefined, body),
     writeUnder: write,
     leases: tellingTrouble(leases),
@@ -273,8 +325,8 @@ function compose(
     instances: tellingTrouble(instances),
     hints,
     async now() {
-      const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
-      return at;
+      const [row] = await readClock().catch(rethrowTold);
+      return row?.at ?? Number.NaN;
     },
     place: () => placeOf(whole).catch(rethrowTold),
     warnings: () =>

@@ -9,6 +9,7 @@ import { benchHistory } from './history.ts';
 import { benchKeyPlace } from './key-place.ts';
 import { benchPluginCosts } from './plugin-costs.ts';
 import { benchPlugins } from './plugins.ts';
+import { benchPostgres } from './postgres.ts';
 import { benchService } from './service.ts';
 import { benchSigners } from './signers.ts';
 import { benchSolana } from './solana.ts';
@@ -19,6 +20,7 @@ import {
   printHistory,
   printKeyPlace,
   printPluginCosts,
+  printPostgres,
   printService,
   printSigners,
   printSolana,
@@ -36,6 +38,13 @@ const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds
 const SIGNERS = { signatures: 500, together: 256 };
 const KEYS = { transactions: 2_000, accounts: 4, rounds: 3 };
 const SOLANA = { transactions: 2_000 };
+/** `BENCH_DELAYS=3 BENCH_ACCOUNTS=1,8 BENCH_TRANSACTIONS=100` makes a run of half a minute. */
+const POSTGRES = {
+  transactions: Number(process.env['BENCH_TRANSACTIONS'] ?? 1_000),
+  delays: numbersOf('BENCH_DELAYS', [0, 1, 3, 10]),
+  accounts: numbersOf('BENCH_ACCOUNTS', [1, 8, 64]),
+  lanes: [100, 1_000, 10_000],
+};
 const STELLAR = { own: 50, bumps: 500 };
 
 const BENCHES: { [name: string]: () => Promise<void> } = {
@@ -48,12 +57,20 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
   evm: async () => printEvmTable(await benchEvm(EVM), EVM),
   signers: async () => printSigners(await benchSigners(SIGNERS), SIGNERS),
   keys: async () => printKeyPlace(await benchKeyPlace(KEYS), KEYS),
+  postgres: async () => printPostgres(await benchPostgres(POSTGRES), POSTGRES),
   solana: async () => printSolana(await benchSolana(SOLANA), SOLANA),
   stellar: async () => printStellar(await benchStellar(STELLAR), STELLAR),
 };
 
 const USAGE = `npm run bench [-- <names>]: all, or some of ${Object.keys(BENCHES).join(', ')}
-  BENCH_SECONDS=<number>        how long each round lasts, default 4`;
+  BENCH_SECONDS=<number>        how long each round lasts, default 4
+  BENCH_DELAYS, BENCH_ACCOUNTS  postgres: lists, for instance 3 and 1,8
+  BENCH_TRANSACTIONS=<number>   postgres: of each round, default 1000`;
+
+function numbersOf(name: string, otherwise: readonly number[]): readonly number[] {
+  const text = process.env[name];
+  return text === undefined ? otherwise : text.split(',').map(Number);
+}
 
 /** Returns whether all names were known. */
 export async function bench(names: readonly string[]): Promise<boolean> {

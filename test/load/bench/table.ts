@@ -4,6 +4,7 @@ import type { ReadFigures } from './history.ts';
 import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
 import type { PluginCost } from './plugin-costs.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
+import type { DueLanesFigures, PostgresBench, PostgresFigures } from './postgres.ts';
 import type { ServiceFigures } from './service.ts';
 import type { SignerBench, SignerFigures } from './signers.ts';
 import type { SolanaBench, SolanaFigures } from './solana.ts';
@@ -125,6 +126,24 @@ export function printHistory(rows: readonly ReadFigures[], { final }: { final: n
   process.stdout.write(`\nThe engine's reads on the embedded store, with ${final} final transactions in one lane.\n\n`);
   line(['', 'first ms', 'then ms']);
   for (const { name, first, median } of rows) line([name, first.toFixed(2), median.toFixed(2)]);
+}
+
+/** Prints the round trips to the database for each transaction, and how long a search for due lanes takes. */
+export function printPostgres(
+  { relaying, dueLanes }: { relaying: readonly PostgresFigures[]; dueLanes: readonly DueLanesFigures[] },
+  { transactions }: PostgresBench,
+): void {
+  process.stdout.write(`\n${transactions} transactions over HTTP, with PostgreSQL behind a delay.\n\n`);
+  line(['delay ms', 'accounts', 'accepted/s', 'mined/s', 'trips/tx', 'in lanes/s', 'trips/tx']);
+  for (const { delayMs, accounts, accepted, mined, roundTrips, drained, inLane } of relaying) {
+    const [all, lanes] = [roundTrips.toFixed(2), inLane.toFixed(2)];
+    line([String(delayMs), String(accounts), accepted.toFixed(0), mined.toFixed(0), all, drained.toFixed(0), lanes]);
+  }
+  process.stdout.write('\nFinding due lanes: the best of seven.\n\n');
+  line(['lanes', 'ms', 'to fewest']);
+  for (const { lanes, ms } of dueLanes) {
+    line([String(lanes), ms.toFixed(2), `${(ms / (dueLanes[0]?.ms ?? ms)).toFixed(1)}×`]);
+  }
 }
 
 /** Prints the figures for each number of accounts, with mined transactions as a ratio to the bare loop. */

@@ -1,0 +1,246 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import pg from 'pg';
+import { typeParsers } from './postgres-dialect.ts';
+
+type Query = Pick<CompiledQuery, 'sql' | 'parameters'>;
+type Rows = QueryResult<unknown>;
+
+/** How a statement of a batch ended. One after a failed one did not run. */
+type Outcome = { rows: Rows } | { error: unknown } | 'not run';
+
+/** A row's columns, as `pg` names their types. */
+interface Field {
+  name: string;
+  dataTypeID: number;
+}
+
+/**
+ * Statements that go to the server in one message and end together, so that they cost one round trip. After the first
+ * that fails none runs: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
+class Batch implements pg.Submittable {
+  /** `pg` wraps this to limit the time. */
+  callback: (error: unknown) => void;
+  readonly #queries: readonly Query[];
+  readonly #outcomes: Outcome[] = [];
+  #fields: { name: string; parse: (text: string) => unknown }[] = [];
+  #rows: object[] = [];
+
+  constructor(queries: readonly Query[], done: (outcomes: readonly Outcome[]) => void) {
+    this.#queries = queries;
+    this.callback = (error) => {
+      if (error !== null) this.#outcomes.push({ error });
+      done(this.#queries.map((_, at) => this.#outcomes[at] ?? 'not run'));
+      this.callback = () => {};
+    };
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.stream.cork();
+    try {
+      for (const { sql, parameters } of this.#queries) {
+        connection.parse({ name: '', text: sql, types: [] }, true);
+        connection.bind({ values: parameters.map((value) => (value === null ? null : String(value))) }, true);
+        connection.describe({ type: 'P', name: '' }, true);
+        connection.execute({ portal: '', rows: '' }, true);
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  handleRowDescription({ fields }: { fields: Field[] }): void {
+    this.#fields = fields.map(({ name, dataTypeID }) => ({
+      name,
+      parse: typeParsers.getTypeParser(dataTypeID, 'text'),
+    }));
+  }
+
+  handleDataRow({ fields: texts }: { fields: (string | null)[] }): void {
+    const row: Record<string, unknown> = {};
+    for (const [at, { name, parse }] of this.#fields.entries()) {
+      const text = texts[at] ?? null;
+      row[name] = text === null ? null : parse(text);
+    }
+    this.#rows.push(row);
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    const [, command = '', count = ''] = /^([A-Z]+)(?: \d+)*? ?(\d*)$/.exec(text) ?? [];
+    const isWrite = ['INSERT', 'UPDATE', 'DELETE'].includes(command);
+    // PostgreSQL answers the commit of a failed transaction like a rollback.
+    const rows = command === 'ROLLBACK' ? [{ command }] : this.#rows;
+    this.#outcomes.push({ rows: { rows, ...(isWrite && { numAffectedRows: BigInt(count) }) } });
+    this.#rows = [];
+    this.#fields = [];
+  }
+
+  handleEmptyQuery(): void {
+    this.#outcomes.push({ rows: { rows: [] } });
+  }
+
+  handleError(error: unknown): void {
+    this.callback(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null);
+  }
+}
+
+/** @returns how each statement ended; never rejects */
+function sendTogether(client: pg.ClientBase, queries: readonly Query[]): Promise<readonly Outcome[]> {
+  return new Promise((resolve) => {
+    client.query(new Batch(queries, resolve));
+  });
+}
+
+interface Waiting {
+  query: Query;
+  resolve(rows: Rows): void;
+  reject(error: unknown): void;
+}
+
+/** Statements that are asked for within one turn of microtasks, until they are sent. */
+class Gathering {
+  readonly #send: (waiting: Waiting[]) => void;
+  #waiting: Waiting[] = [];
+
+  constructor(send: (waiting: Waiting[]) => void) {
+    this.#send = send;
+  }
+
+  add<Row>(query: Query): Promise<QueryResult<Row>> {
+    return new Promise((resolve, reject) => {
+      // Called between microtasks, this runs after all of them: what they ask for goes along.
+      if (this.#waiting.length === 0) process.nextTick(() => this.#send(this.#waiting.splice(0)));
+      this.#waiting.push({ query, resolve: resolve as (rows: Rows) => void, reject });
+    });
+  }
+}
+
+/**
+ * One connection of the pool with an open transaction. Statements that a body asks for at once go together, the first
+ * ones with the transaction's beginning.
+ */
+export class TransactionConnection implements DatabaseConnection {
+  readonly #client: pg.ClientBase;
+  readonly #gathering = new Gathering((waiting) => this.#later(waiting));
+  #sent: Promise<void> = Promise.resolve();
+  /** Why a statement failed. None may run after it: without a begun transaction it would be kept alone. */
+  #fault: { error: unknown } | undefined;
+
+  constructor(client: pg.ClientBase) {
+    this.#client = client;
+  }
+
+  /** Begins a transaction, with the first statements. */
+  begin(sql: readonly string[]): void {
+    this.#fault = undefined;
+    // A failure shows in the statements that go along: none of them runs.
+    for (const one of sql) this.executeQuery({ sql: one, parameters: [] }).catch(() => {});
+  }
+
+  async commit(): Promise<void> {
+    const { rows } = await this.executeQuery({ sql: 'commit', parameters: [] });
+    if (rows.length > 0) throw new Error('The transaction was rolled back');
+  }
+
+  async rollback(): Promise<void> {
+    await this.#sent;
+    this.#fault = undefined;
+    await this.executeQuery({ sql: 'rollback', parameters: [] });
+  }
+
+  executeQuery<Row>(query: Query): Promise<QueryResult<Row>> {
+    return this.#gathering.add(query);
+  }
+
+  // oxlint-disable-next-line require-yield -- the interface asks for a generator
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('The store reads in pages; it does not stream');
+  }
+
+  #later(waiting: readonly Waiting[]): void {
+    this.#sent = this.#sent.then(() => this.#send(waiting));
+  }
+
+  async #send(waiting: readonly Waiting[]): Promise<void> {
+    const outcomes =
+      this.#fault === undefined
+        ? await sendTogether(
+            this.#client,
+            waiting.map(({ query }) => query),
+          )
+        : [];
+    for (const [at, { resolve, reject }] of waiting.entries()) {
+      const outcome = outcomes[at] ?? 'not run';
+      if (outcome === 'not run') {
+        reject(this.#fault?.error);
+      } else if ('error' in outcome) {
+        this.#fault ??= outcome;
+        reject(outcome.error);
+      } else {
+        resolve(outcome.rows);
+      }
+    }
+  }
+}
+
+/** How many reads go in one message. More go in several, over several connections. */
+const READS_TOGETHER = 32;
+
+/** Reads outside of transactions, over any connection of the pool. Those that are asked for at once go together. */
+export class ReadingConnection implements DatabaseConnection {
+  readonly #pool: pg.Pool;
+  readonly #gathering = new Gathering((waiting) => {
+    for (let at = 0; at < waiting.length; at += READS_TOGETHER) {
+      void this.#send(waiting.slice(at, at + READS_TOGETHER));
+    }
+  });
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  executeQuery<Row>(query: Query): Promise<QueryResult<Row>> {
+    return this.#gathering.add(query);
+  }
+
+  // oxlint-disable-next-line require-yield -- the interface asks for a generator
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('The store reads in pages; it does not stream');
+  }
+
+  async #send(waiting: readonly Waiting[]): Promise<void> {
+    let outcomes: readonly Outcome[];
+    try {
+      const client = await this.#pool.connect();
+      outcomes = await sendTogether(
+        client,
+        waiting.map(({ query }) => query),
+      );
+      // What did not come from the server may come later, and would be taken for the next read's answer.
+      client.release(
+        outcomes.some((one) => one !== 'not run' && 'error' in one && !(one.error instanceof pg.DatabaseError)),
+      );
+    } catch (error) {
+      outcomes = [{ error }];
+    }
+    let fault: unknown;
+    for (const [at, one] of waiting.entries()) {
+      const outcome = outcomes[at] ?? 'not run';
+      if (outcome === 'not run') {
+        // The reads behind a wrong one are not to blame. Behind a lost connection each would wait for itself.
+        if (fault instanceof pg.DatabaseError && fault.severity === 'ERROR') void this.#send([one]);
+        else one.reject(fault);
+      } else if ('error' in outcome) {
+        fault = outcome.error;
+        one.reject(fault);
+      } else {
+        one.resolve(outcome.rows);
+      }
+    }
+  }
+}
