@@ -99,27 +99,18 @@ export class TransactionLedger {
       return new Map();
     }
     const done = await this.#write(async (writer) => {
-      const applied: LaneChange[] = [];
-      for (const change of changes) {
-        const { transaction, accepted, died, first } = change;
-        if (
-          await writer.updateTransaction(transaction.id, transaction.status, {
-            ...changedFields(change),
-            ...freedKey(change),
-          })
-        ) {
-          applied.push(change);
-          if (first !== undefined) await writer.insertTransaction(first);
-          await storeDecision(writer, change);
-        }
-        if (accepted !== undefined) {
-          await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted);
-        }
-        for (const ordinal of died?.ordinals ?? []) await writer.attemptDied(transaction.id, ordinal, died?.at ?? 0);
-      }
-      await settleSequences(writer, applied);
-      await this.#deps.outbox.transactionsMoved(writer, forWebhooks(applied));
-      await settleSpending(writer, movedBy(applied), this.#deps.chains);
+      // What is asked for at once costs one round trip to PostgreSQL.
+      const isApplied = await Promise.all(changes.map((change) => storeChange(writer, change)));
+      const applied = changes.filter((_, index) => isApplied[index]);
+      await Promise.all([
+        ...applied.flatMap((change) => [
+          change.first !== undefined && writer.insertTransaction(change.first),
+          storeDecision(writer, change),
+        ]),
+        settleSequences(writer, applied),
+        this.#deps.outbox.transactionsMoved(writer, forWebhooks(applied)),
+        settleSpending(writer, movedBy(applied), this.#deps.chains),
+      ]);
       return applied;
     });
     const now = this.#tell(done);
@@ -136,17 +127,22 @@ export class TransactionLedger {
   async record(signed: readonly SignedAttempt[]): Promise<boolean> {
     try {
       await this.#write(async (writer) => {
-        for (const one of signed) {
-          const { transaction, set, attempt, isNew = false } = one;
-          if (isNew) await writer.insertTransaction(transaction);
-          if (!(await writer.updateTransaction(transaction.id, transaction.status, set))) {
-            throw new StaleTransaction();
-          }
-          await writer.insertAttempt(attempt);
-          await storeDecision(writer, one);
-          if (one.remark !== undefined) await writer.insertDecision(transaction.id, fallback(one.remark));
-        }
-        await this.#deps.outbox.transactionsMoved(writer, forWebhooks(signed));
+        const isChanged = await Promise.all(
+          signed.map(async ({ transaction: { id, status }, transaction, set, isNew = false }) => {
+            const inserting = isNew && writer.insertTransaction(transaction);
+            const [isChanged] = await Promise.all([writer.updateTransaction(id, status, set), inserting]);
+            return isChanged;
+          }),
+        );
+        if (isChanged.includes(false)) throw new StaleTransaction();
+        await Promise.all([
+          ...signed.flatMap((one) => [
+            writer.insertAttempt(one.attempt),
+            storeDecision(writer, one),
+            one.remark !== undefined && writer.insertDecision(one.transaction.id, fallback(one.remark)),
+          ]),
+          this.#deps.outbox.transactionsMoved(writer, forWebhooks(signed)),
+        ]);
       });
     } catch (error) {
       if (error instanceof StaleTransaction) {
@@ -256,8 +252,22 @@ async function storeDecision(
   writer: StoreWriter,
   { transaction, decision, settles }: Omit<LaneChange, 'set'>,
 ): Promise<void> {
-  if (decision !== undefined) await writer.insertDecision(transaction.id, decision);
-  if (settles !== undefined) await writer.settleIntent(settles, null);
+  await Promise.all([
+    decision !== undefined && writer.insertDecision(transaction.id, decision),
+    settles !== undefined && writer.settleIntent(settles, null),
+  ]);
+}
+
+/** @returns false when the transaction has another status by now */
+async function storeChange(writer: StoreWriter, change: LaneChange): Promise<boolean> {
+  const { transaction, accepted, died } = change;
+  const { id, status } = transaction;
+  const [isChanged] = await Promise.all([
+    writer.updateTransaction(id, status, { ...changedFields(change), ...freedKey(change) }),
+    accepted !== undefined && writer.attemptAccepted(id, accepted.ordinal, accepted),
+    ...(died?.ordinals ?? []).map((ordinal) => writer.attemptDied(id, ordinal, died?.at ?? 0)),
+  ]);
+  return isChanged;
 }
 
 /**
@@ -286,7 +296,7 @@ async function settleSequences(writer: StoreWriter, changes: readonly LaneChange
   for (const { lane, status, sequence } of movedBy(changes)) {
     if (isFinal(status) && sequence !== null && sequence >= (highest.get(lane) ?? 0n)) highest.set(lane, sequence);
   }
-  for (const [lane, sequence] of highest) await writer.settleSequence(lane, sequence);
+  await Promise.all([...highest].map(([lane, sequence]) => writer.settleSequence(lane, sequence)));
 }
 
 /** Records in plugins' budgets what transactions that are final now really took. */

@@ -43,17 +43,18 @@ export class Outbox {
 
   /** One event for each transaction whose relayer has a notification, in the order given. */
   async transactionsMoved(writer: StoreWriter, transactions: readonly Transaction[]): Promise<void> {
-    const relayers = new Map<string, Relayer | undefined>();
-    for (const transaction of transactions) {
-      const { id, relayerId } = transaction;
-      if (!relayers.has(relayerId)) relayers.set(relayerId, await writer.relayer(relayerId));
-      const relayer = relayers.get(relayerId);
-      await this.#put(writer, relayer, 'transaction_update', webhookSubjectOf(id), (chain) => ({
-        payload_type: 'transaction',
-        ...chain.transactionView(transaction),
-      }));
-      await this.#swapMoved(writer, relayer, transaction);
-    }
+    const ids = [...new Set(transactions.map(({ relayerId }) => relayerId))];
+    const relayers = await Promise.all(ids.map((id) => writer.relayer(id)));
+    await Promise.all(
+      transactions.map(async (transaction) => {
+        const relayer = relayers[ids.indexOf(transaction.relayerId)];
+        await this.#put(writer, relayer, 'transaction_update', webhookSubjectOf(transaction.id), (chain) => ({
+          payload_type: 'transaction',
+          ...chain.transactionView(transaction),
+        }));
+        await this.#swapMoved(writer, relayer, transaction);
+      }),
+    );
   }
 
   /** Stores a further event that tells a swap's outcome as such. */

@@ -8,7 +8,7 @@ import type { Page, PageRequest } from '../../domain/page.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import type { Store, StoreReader } from '../../store/store.ts';
+import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { auditTransactionRequest } from '../audit/audit-records.ts';
 import { earlierEffect, writeOnce } from '../effects.ts';
 import { createSpendingGuard } from '../plugins/spending.ts';
@@ -51,6 +51,11 @@ async function twinOf(
   const twin = same ?? (signedAs === undefined ? undefined : await read.transactionByHash(lane, signedAs));
   if (twin !== undefined && twin.relayerId !== relayerId) throw new AppError('TRANSACTION_EXISTS', {});
   return twin?.id;
+}
+
+/** @throws AppError `RELAYER_NOT_FOUND` */
+async function holdRelayer(writer: StoreWriter, relayerId: string): Promise<void> {
+  if (!(await writer.holdRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
 }
 
 /** A parsed request, and the transaction it would become. */
@@ -160,16 +165,20 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
         writeOnce(store, effect, async (writer) => {
-          if (!(await writer.holdRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+          // What is asked for at once costs one round trip to PostgreSQL. If the relayer is gone, all of it is undone.
+          const held = holdRelayer(writer, relayerId);
           const twin = await twinOf(writer, transaction, parsed.signedAs);
-          if (twin !== undefined) return { outcome: null, transactionId: twin };
+          if (twin !== undefined) return held.then(() => ({ outcome: null, transactionId: twin }));
           await reserve(writer);
-          await writer.insertTransaction(transaction);
-          await auditTransactionRequest(writer, actor, {
-            action: 'send',
-            transaction,
-            request: { of: access.chain, fields: request },
-          });
+          await Promise.all([
+            held,
+            writer.insertTransaction(transaction),
+            auditTransactionRequest(writer, actor, {
+              action: 'send',
+              transaction,
+              request: { of: access.chain, fields: request },
+            }),
+          ]);
           return { outcome: null, transactionId: id };
         }),
       );

@@ -313,7 +313,7 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
 
   async function end(): Promise<void> {
     await Promise.allSettled([...running, hints.close()]);
-    await whole.destroy();
+    await pool.end();
   }
 
   return {

@@ -60,10 +60,11 @@ export function attemptWrites(connection: Connection) {
   return {
     async insertAttempt(attempt) {
       const row = attemptRecord.write(attempt);
-      const rivals = await living(attempt.transactionId);
+      // The new attempt is no rival of itself, so both can be asked for at once.
+      const [rivals, inserted] = await Promise.all([living(attempt.transactionId), insert(row)]);
       const rival = rivals.find((one) => one.anchor === null || one.anchor !== row.anchor);
       if (rival !== undefined) throw new NoConflict(attempt.transactionId, attempt.ordinal, rival.ordinal);
-      if ((await insert(row)) === 0) {
+      if (inserted === 0) {
         throw new DuplicateRecord('attempts', `${attempt.transactionId}/${attempt.ordinal} or hash ${attempt.hash}`);
       }
     },

@@ -105,10 +105,13 @@ export function transactionEventWrites({ db }: Connection) {
   } satisfies Partial<StoreWriter>;
 }
 
-/** Notes the present state of a transaction as an event, in the write that changed it. */
-export function transactionEventNote(connection: Connection): (transactionId: string) => Promise<void> {
+/**
+ * Notes the present state of a transaction as an event, in the write that gave it this revision. It can be asked for
+ * together with that write: without it, nothing is noted.
+ */
+export function transactionEventNote(connection: Connection): (id: string, revision: number) => Promise<void> {
   const { db, now } = connection;
-  const note = preparedQuery(connection, (id: string) =>
+  const note = preparedQuery(connection, (id: string, revision: number) =>
     db
       .insertInto('transaction_events')
       .columns(['at', 'transaction_id', 'relayer_id', 'status', 'status_reason', 'hash'])
@@ -117,11 +120,12 @@ export function transactionEventNote(connection: Connection): (transactionId: st
           .selectFrom('transactions')
           .select(now().as('at'))
           .select(['id', 'relayer_id', 'status', 'status_reason', 'hash'])
-          .where('id', '=', id),
+          .where('id', '=', id)
+          .where('revision', '=', revision),
       ),
   );
-  return async (transactionId) => {
-    await note(transactionId);
+  return async (id, revision) => {
+    await note(id, revision);
   };
 }
 

@@ -42,7 +42,7 @@ export function transactionOfRow(row: Selectable<TransactionTable>): Transaction
 
 type TransactionRow = Insertable<TransactionTable>;
 
-type ChangedColumns = Updateable<TransactionTable>;
+type ChangedColumns = Updateable<TransactionTable> & { revision: number };
 
 /** Makes the row of a transaction. The database assigns its place in the order of acceptance. */
 export function transactionRow(transaction: Transaction): TransactionRow {
@@ -358,17 +358,21 @@ export function transactionWrites(connection: Connection) {
   return {
     async insertTransaction(transaction) {
       const write = isFinal(transaction.status) ? insertEnded : insert;
-      if ((await write(transactionRow(transaction))) === 0) throw new DuplicateRecord('transactions', transaction.id);
-      await note(transaction.id);
+      const row = transactionRow(transaction);
+      const [inserted] = await Promise.all([write(row), note(transaction.id, row.revision)]);
+      if (inserted === 0) throw new DuplicateRecord('transactions', transaction.id);
     },
 
     async updateTransaction(id, seen, wanted) {
       assertStep(id, seen, wanted.status);
       const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
-      // An empty change still reports whether the status is the one that the caller saw.
-      const isChanged = (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
-      if (isChanged && isTransactionEvent(seen, wanted)) await note(id);
-      return isChanged;
+      const columns = changedColumns(wanted);
+      const [changed] = await Promise.all([
+        // An empty change still reports whether the status is the one that the caller saw.
+        write({ status: seen, ...columns }, id, seen),
+        isTransactionEvent(seen, wanted) ? note(id, columns.revision) : undefined,
+      ]);
+      return changed === 1;
     },
   } satisfies Partial<StoreWriter>;
 }
