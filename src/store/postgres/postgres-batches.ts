@@ -1,5 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
+import { assertBindable } from '../connection.ts';
 import { typeParsers } from './postgres-dialect.ts';
 
 type Query = Pick<CompiledQuery, 'sql' | 'parameters'>;
@@ -40,7 +41,7 @@ class Batch implements pg.Submittable {
     try {
       for (const { sql, parameters } of this.#queries) {
         connection.parse({ name: '', text: sql, types: [] }, true);
-        connection.bind({ values: parameters.map((value) => (value === null ? null : String(value))) }, true);
+        connection.bind({ values: parameters.map(textOf) }, true);
         connection.describe({ type: 'P', name: '' }, true);
         connection.execute({ portal: '', rows: '' }, true);
       }
@@ -94,6 +95,11 @@ function sendTogether(client: pg.ClientBase, queries: readonly Query[]): Promise
   return new Promise((resolve) => {
     client.query(new Batch(queries, resolve));
   });
+}
+
+function textOf(value: unknown): string | null {
+  const bindable = assertBindable(value);
+  return bindable === null ? null : String(bindable);
 }
 
 interface Waiting {

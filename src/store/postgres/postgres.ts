@@ -298,7 +298,7 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
       }
       await connection.commit();
       isBroken = false;
-      return failed.value as T;
+      return failed.value;
     } finally {
       client.release(isBroken);
     }
