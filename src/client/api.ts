@@ -6,11 +6,11 @@ export interface Schemas {
   "Timeline": { "transaction_id": string; "status": "pending" | "sent" | "submitted" | "mined" | "confirmed" | "failed" | "canceled" | "expired"; "inclusion": Record<string, unknown> | null; "original": Record<string, unknown> | null; "events": (Schemas["TimelineEvent"])[]; "omitted": number };
   "TimelineEvent": { "at": string; "event": "accepted" } | { "at": string; "event": "cancel_requested" | "replace_requested" } | { "at": string; "event": "cancel_refused" | "replace_refused"; "text": string } | { "at": string; "event": "signed"; "version": number; "purpose": "send" | "bump" | "replace" | "noop"; "hash": string; "content"?: Record<string, unknown> } | { "at": string; "event": "submitted"; "version": number; "hash": string; "endpoint"?: string } | { "at": string; "event": "decided"; "decision": "parked" | "resumed" | "canceling" | "canceled" | "replaced" | "bumped" | "expired" | "noop-signed" | "refused" | "not-taken" | "mined" | "reorganised" | "gap-filled" | "dead" | "fallback" | "adopted"; "text": string } | { "at": string; "event": "ended"; "status": "pending" | "sent" | "submitted" | "mined" | "confirmed" | "failed" | "canceled" | "expired"; "hash": string | null; "text"?: string; "inclusion"?: Record<string, unknown> };
   "Notification": { "id": string; "type": "webhook"; "url": string; "has_signing_key": boolean; "has_second_signing_key"?: true };
-  "Delivery": { "id": string; "notification_id": string; "relayer_id": string | null; "transaction_id": string | null; "event": "transaction_update" | "relayer_state_update" | "relayer_balance_low" | "sign_transaction" | "sign_and_send_transaction" | "transfer_transaction" | "solana_dex" | "stellar_dex_queued" | "stellar_dex"; "state": "waiting" | "delivered" | "dead" | "dropped"; "tries": number; "outcome": string | null; "created_at": string; "next_try_at": string | null; "ended_at": string | null };
-  "WholeDelivery": { "id": string; "notification_id": string; "relayer_id": string | null; "transaction_id": string | null; "event": "transaction_update" | "relayer_state_update" | "relayer_balance_low" | "sign_transaction" | "sign_and_send_transaction" | "transfer_transaction" | "solana_dex" | "stellar_dex_queued" | "stellar_dex"; "state": "waiting" | "delivered" | "dead" | "dropped"; "tries": number; "outcome": string | null; "created_at": string; "next_try_at": string | null; "ended_at": string | null; "body": string };
   "Signer": { "id": string; "type": string; "config": Record<string, unknown> };
   "Network": { "id": string; "name": string; "network_type": "evm" | "solana" | "stellar"; "rpc_urls": ({ "url": string; "weight": number })[]; "explorer_urls"?: (string)[]; "average_blocktime_ms"?: number; "is_testnet"?: boolean; "tags"?: (string)[]; "source": "api" | "file" | "built-in" };
   "ApiKey": { "id": string; "name": string; "allowed_origins": (string)[]; "created_at": string; "permissions": (string)[]; "rate_limit": { "requests_per_second": number; "burst": number } | null; "expires_at": string | null };
+  "Delivery": { "id": string; "notification_id": string; "relayer_id": string | null; "transaction_id": string | null; "event": "transaction_update" | "relayer_state_update" | "relayer_balance_low" | "sign_transaction" | "sign_and_send_transaction" | "transfer_transaction" | "solana_dex" | "stellar_dex_queued" | "stellar_dex"; "state": "waiting" | "delivered" | "dead" | "dropped"; "tries": number; "outcome": string | null; "created_at": string; "next_try_at": string | null; "ended_at": string | null };
+  "WholeDelivery": { "id": string; "notification_id": string; "relayer_id": string | null; "transaction_id": string | null; "event": "transaction_update" | "relayer_state_update" | "relayer_balance_low" | "sign_transaction" | "sign_and_send_transaction" | "transfer_transaction" | "solana_dex" | "stellar_dex_queued" | "stellar_dex"; "state": "waiting" | "delivered" | "dead" | "dropped"; "tries": number; "outcome": string | null; "created_at": string; "next_try_at": string | null; "ended_at": string | null; "body": string };
   "AuditRecord": { "id": number; "at": string; "key_id": string; "request_id": string; "action": "create" | "update" | "delete" | "redeliver" | "send" | "replace" | "cancel" | "sign" | "pass"; "resource": "relayer" | "notification" | "delivery" | "transaction" | "network" | "signer" | "plugin" | "api_key" | "signature"; "resource_id": string; "before": Record<string, unknown> | null; "after": Record<string, unknown> | null; "secrets": (string)[] };
   "Failure": { "success": false; "data": null; "error": string; "message": string; "code": "INVALID_REQUEST" | "UNAUTHORIZED" | "RELAYER_PAUSED" | "RELAYER_DISABLED" | "GRANT_EXCEEDED" | "BUDGET_SPENT" | "NOT_PERMITTED" | "PERMISSION_NOT_HELD" | "ORIGIN_NOT_ALLOWED" | "PLUGIN_DISABLED" | "ROUTE_NOT_FOUND" | "RELAYER_NOT_FOUND" | "NOTIFICATION_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "API_KEY_NOT_FOUND" | "SIGNER_NOT_FOUND" | "NETWORK_NOT_FOUND" | "TRANSACTION_NOT_FOUND" | "NONCE_NOT_FOUND" | "METRIC_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PLUGIN_GET_DISABLED" | "REQUEST_TIMEOUT" | "NOTIFICATION_EXISTS" | "NOTIFICATION_IN_USE" | "SIGNER_EXISTS" | "SIGNER_IN_USE" | "NETWORK_EXISTS" | "NETWORK_IN_USE" | "RELAYER_EXISTS" | "RELAYER_ID_KEPT" | "RELAYER_BUSY" | "IDEMPOTENCY_MISMATCH" | "EFFECT_MISMATCH" | "EFFECT_UNKNOWN" | "IDEMPOTENCY_RUNNING" | "ANSWER_NOT_KEPT" | "FETCH_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RELAYER_LIMITED" | "TOO_MANY_REQUESTS" | "INTERNAL" | "SIGNER_FAILED" | "SIGNER_UNUSABLE" | "PROVIDER_FAILED" | "TRANSACTION_EXISTS" | "NOT_SUPPORTED" | "NONCE_LOOKUP_NOT_SUPPORTED" | "NOT_AVAILABLE_YET" | "LOCK_HELD_ELSEWHERE" | "UNAVAILABLE" | "HANDLER_TIMEOUT"; "retryable": boolean; "disabled_reason"?: { "type": string; "details": string; "next_check_at"?: string } | { "type": "Multiple"; "details": ({ "type": string; "details": string })[]; "next_check_at"?: string }; "after"?: number };
   "PluginFailure": { "success": false; "data": { "code": string; "details": unknown }; "error": string; "metadata"?: { "logs"?: ({ "level": "log" | "debug" | "info" | "warn" | "error" | "result"; "message": string })[]; "traces"?: ({ "method": string; "relayerId": string; "requestId": string; "payload": unknown; "durationMs": number; "outcome": "ok" | "error" | "refused" | "running" })[]; "usage"?: { "cpu_ms": number; "calls": number; "heap_bytes": number; "bytes_in": number; "bytes_out": number; "duration_ms": number } } };
@@ -49,15 +49,6 @@ export interface Schemas {
   "GetNotificationAnswer": { "success": true; "data": Schemas["Notification"]; "error": null };
   "UpdateNotificationAnswer": { "success": true; "data": Schemas["Notification"]; "error": null };
   "DeleteNotificationAnswer": { "success": true; "data": string; "error": null };
-  "ListDeliveriesAnswer": { "success": true; "data": (Schemas["Delivery"])[]; "error": null; "pagination": { "per_page": number; "next_cursor": string | null } };
-  "GetDeliveryAnswer": { "success": true; "data": Schemas["WholeDelivery"]; "error": null };
-  "RedeliverAnswer": { "success": true; "data": Schemas["WholeDelivery"]; "error": null };
-  "SignMessageAnswer": { "success": true; "data": { "r": string; "s": string; "v": number; "sig": string } | { "signature": string; "public_key": string } | { "signature": string }; "error": null };
-  "SignTypedDataAnswer": { "success": true; "data": { "r": string; "s": string; "v": number; "sig": string } | { "signature": string }; "error": null };
-  "SignTransactionAnswer": { "success": true; "data": { "hash": string; "transaction": string; "signature": { "r": string; "s": string; "v": number; "sig": string }; "chain_id": number | bigint; "nonce": number | bigint; "from": string; "to": string | null; "value": string; "data": string | null; "gas_limit": number | bigint; "gas_price": string | null; "max_fee_per_gas": string | null; "max_priority_fee_per_gas": string | null } | { "transaction": string; "signature": string } | { "signedXdr": string; "signature": string } | { "signature": string }; "error": null };
-  "QuoteSponsoredTransactionAnswer": { "success": true; "data": { "estimated_fee": string; "conversion_rate": string } | { "fee_in_token": string; "fee_in_token_ui": string; "conversion_rate": string; "max_fee_in_token"?: string; "max_fee_in_token_ui"?: string } | { "conversion_rate"?: string }; "error": null };
-  "BuildSponsoredTransactionAnswer": { "success": true; "data": { "transaction": string; "fee_in_spl": string; "fee_in_lamports": string; "fee_token": string; "valid_until_blockheight": number | null } | { "transaction": string; "fee_in_token": string; "fee_in_token_ui": string; "fee_in_stroops": string; "fee_token": string; "valid_until": string; "user_auth_entry"?: string; "max_fee_in_token"?: string; "max_fee_in_token_ui"?: string } | { "conversion_rate"?: string }; "error": null };
-  "CallRpcAnswer": { "jsonrpc": "2.0"; "result"?: unknown; "error"?: { "code": number; "message": string; "description": string; "data"?: unknown }; "id"?: string | number } | ({ "jsonrpc": "2.0"; "result"?: unknown; "error"?: { "code": number; "message": string; "description": string; "data"?: unknown }; "id"?: string | number })[];
   "ListSignersAnswer": { "success": true; "data": (Schemas["Signer"])[]; "error": null; "pagination": { "current_page": number; "per_page": number; "total_items": number } };
   "CreateSignerAnswer": { "success": true; "data": Schemas["Signer"]; "error": null };
   "GetSignerAnswer": { "success": true; "data": Schemas["Signer"]; "error": null };
@@ -70,11 +61,20 @@ export interface Schemas {
   "DeleteNetworkAnswer": { "success": true; "data": string; "error": null };
   "ListApiKeysAnswer": { "success": true; "data": (Schemas["ApiKey"])[]; "error": null; "pagination": { "current_page": number; "per_page": number; "total_items": number } };
   "CreateApiKeyAnswer": { "success": true; "data": { "id": string; "name": string; "allowed_origins": (string)[]; "created_at": string; "permissions": (string)[]; "rate_limit": { "requests_per_second": number; "burst": number } | null; "expires_at": string | null; "key": string }; "error": null };
-  "GetCurrentApiKeyAnswer": { "success": true; "data": Schemas["ApiKey"]; "error": null };
   "GetApiKeyAnswer": { "success": true; "data": Schemas["ApiKey"]; "error": null };
-  "GetApiKeyPermissionsAnswer": { "success": true; "data": (string)[]; "error": null };
   "UpdateApiKeyAnswer": { "success": true; "data": Schemas["ApiKey"]; "error": null };
   "DeleteApiKeyAnswer": { "success": true; "data": string; "error": null };
+  "ListDeliveriesAnswer": { "success": true; "data": (Schemas["Delivery"])[]; "error": null; "pagination": { "per_page": number; "next_cursor": string | null } };
+  "GetDeliveryAnswer": { "success": true; "data": Schemas["WholeDelivery"]; "error": null };
+  "RedeliverAnswer": { "success": true; "data": Schemas["WholeDelivery"]; "error": null };
+  "SignMessageAnswer": { "success": true; "data": { "r": string; "s": string; "v": number; "sig": string } | { "signature": string; "public_key": string } | { "signature": string }; "error": null };
+  "SignTypedDataAnswer": { "success": true; "data": { "r": string; "s": string; "v": number; "sig": string } | { "signature": string }; "error": null };
+  "SignTransactionAnswer": { "success": true; "data": { "hash": string; "transaction": string; "signature": { "r": string; "s": string; "v": number; "sig": string }; "chain_id": number | bigint; "nonce": number | bigint; "from": string; "to": string | null; "value": string; "data": string | null; "gas_limit": number | bigint; "gas_price": string | null; "max_fee_per_gas": string | null; "max_priority_fee_per_gas": string | null } | { "transaction": string; "signature": string } | { "signedXdr": string; "signature": string } | { "signature": string }; "error": null };
+  "QuoteSponsoredTransactionAnswer": { "success": true; "data": { "estimated_fee": string; "conversion_rate": string } | { "fee_in_token": string; "fee_in_token_ui": string; "conversion_rate": string; "max_fee_in_token"?: string; "max_fee_in_token_ui"?: string } | { "conversion_rate"?: string }; "error": null };
+  "BuildSponsoredTransactionAnswer": { "success": true; "data": { "transaction": string; "fee_in_spl": string; "fee_in_lamports": string; "fee_token": string; "valid_until_blockheight": number | null } | { "transaction": string; "fee_in_token": string; "fee_in_token_ui": string; "fee_in_stroops": string; "fee_token": string; "valid_until": string; "user_auth_entry"?: string; "max_fee_in_token"?: string; "max_fee_in_token_ui"?: string } | { "conversion_rate"?: string }; "error": null };
+  "CallRpcAnswer": { "jsonrpc": "2.0"; "result"?: unknown; "error"?: { "code": number; "message": string; "description": string; "data"?: unknown }; "id"?: string | number } | ({ "jsonrpc": "2.0"; "result"?: unknown; "error"?: { "code": number; "message": string; "description": string; "data"?: unknown }; "id"?: string | number })[];
+  "GetCurrentApiKeyAnswer": { "success": true; "data": Schemas["ApiKey"]; "error": null };
+  "GetApiKeyPermissionsAnswer": { "success": true; "data": (string)[]; "error": null };
   "ListAuditRecordsAnswer": { "success": true; "data": (Schemas["AuditRecord"])[]; "error": null; "pagination": { "per_page": number; "next_cursor": string | null } };
   "FollowEventsAnswer": string;
   "TransactionEvent": { "id": string; "relayer_id": string; "status": "pending" | "sent" | "submitted" | "mined" | "confirmed" | "failed" | "canceled" | "expired"; "status_reason": string | null; "hash": string | null; "at": string };
@@ -122,18 +122,18 @@ export interface Schemas {
   "UpdatePluginBody": { "timeout"?: number | null; "emit_logs"?: boolean | null; "emit_traces"?: boolean | null; "emit_usage"?: boolean | null; "raw_response"?: boolean | null; "allow_get_invocation"?: boolean | null; "forward_logs"?: boolean | null; "config"?: Record<string, unknown> | null };
   "CreateNotificationBody": { "id"?: string | null; "type"?: "webhook" | null; "url": string; "signing_key"?: string | null; "second_signing_key"?: string | null };
   "UpdateNotificationBody": { "url"?: string; "type"?: "webhook"; "signing_key"?: string | null; "second_signing_key"?: string | null };
-  "SignMessageBody": { "message": string };
-  "SignTypedDataBody": Schemas["EvmTypedData"];
-  "SignTransactionBody": Schemas["EvmUnsentTransaction"] | Schemas["SolanaUnsentTransaction"] | Schemas["StellarUnsentTransaction"];
-  "QuoteSponsoredTransactionBody": Schemas["SolanaSponsoredTransaction"] | Schemas["StellarSponsoredTransaction"];
-  "BuildSponsoredTransactionBody": Schemas["SolanaSponsoredTransaction"] | Schemas["StellarSponsoredTransaction"];
-  "CallRpcBody": { "jsonrpc"?: "2.0"; "method": string; "params"?: unknown; "id"?: string | number | null } | ({ "jsonrpc"?: "2.0"; "method": string; "params"?: unknown; "id"?: string | number | null })[];
   "CreateSignerBody": Schemas["AwsKmsSigner"] | Schemas["GoogleCloudKmsSigner"] | Schemas["AzureKeyVaultSigner"] | Schemas["VaultSigner"] | Schemas["VaultTransitSigner"] | Schemas["TurnkeySigner"] | Schemas["CdpSigner"] | Schemas["PlainSigner"];
   "UpdateSignerBody": {};
   "CreateNetworkBody": Schemas["EvmNetwork"] | Schemas["SolanaNetwork"] | Schemas["StellarNetwork"];
   "UpdateNetworkBody": Schemas["EvmNetworkUpdate"] | Schemas["SolanaNetworkUpdate"] | Schemas["StellarNetworkUpdate"];
   "CreateApiKeyBody": { "name": string; "permissions": (string)[]; "allowed_origins"?: (string)[] | null; "expires_at"?: string | null; "rate_limit"?: { "requests_per_second": number; "burst": number } | null };
   "UpdateApiKeyBody": { "name"?: string; "permissions"?: (string)[]; "allowed_origins"?: (string)[]; "expires_at"?: string | null; "rate_limit"?: { "requests_per_second": number; "burst": number } | null };
+  "SignMessageBody": { "message": string };
+  "SignTypedDataBody": Schemas["EvmTypedData"];
+  "SignTransactionBody": Schemas["EvmUnsentTransaction"] | Schemas["SolanaUnsentTransaction"] | Schemas["StellarUnsentTransaction"];
+  "QuoteSponsoredTransactionBody": Schemas["SolanaSponsoredTransaction"] | Schemas["StellarSponsoredTransaction"];
+  "BuildSponsoredTransactionBody": Schemas["SolanaSponsoredTransaction"] | Schemas["StellarSponsoredTransaction"];
+  "CallRpcBody": { "jsonrpc"?: "2.0"; "method": string; "params"?: unknown; "id"?: string | number | null } | ({ "jsonrpc"?: "2.0"; "method": string; "params"?: unknown; "id"?: string | number | null })[];
   "CallPluginBody": unknown;
   "CallPluginRouteBody": unknown;
   "CallPluginWithoutPrefixBody": unknown;
@@ -173,15 +173,6 @@ export interface Operations {
   getNotification: { input: { path: { "id": string } }; answer: Schemas["GetNotificationAnswer"] };
   updateNotification: { input: { path: { "id": string }; body: Schemas["UpdateNotificationBody"]; idempotencyKey?: string }; answer: Schemas["UpdateNotificationAnswer"] };
   deleteNotification: { input: { path: { "id": string }; idempotencyKey?: string }; answer: Schemas["DeleteNotificationAnswer"] };
-  listDeliveries: { input: { path: { "id": string }; query?: { "cursor"?: string; "per_page"?: number | bigint; "state"?: "waiting" | "delivered" | "dead" | "dropped"; "transaction_id"?: string } }; answer: Schemas["ListDeliveriesAnswer"] };
-  getDelivery: { input: { path: { "id": string; "deliveryId": string } }; answer: Schemas["GetDeliveryAnswer"] };
-  redeliver: { input: { path: { "id": string; "deliveryId": string }; idempotencyKey?: string }; answer: Schemas["RedeliverAnswer"] };
-  signMessage: { input: { path: { "id": string }; body: Schemas["SignMessageBody"]; idempotencyKey?: string }; answer: Schemas["SignMessageAnswer"] };
-  signTypedData: { input: { path: { "id": string }; body: Schemas["SignTypedDataBody"]; idempotencyKey?: string }; answer: Schemas["SignTypedDataAnswer"] };
-  signTransaction: { input: { path: { "id": string }; body: Schemas["SignTransactionBody"]; idempotencyKey?: string }; answer: Schemas["SignTransactionAnswer"] };
-  quoteSponsoredTransaction: { input: { path: { "id": string }; body: Schemas["QuoteSponsoredTransactionBody"]; idempotencyKey?: string }; answer: Schemas["QuoteSponsoredTransactionAnswer"] };
-  buildSponsoredTransaction: { input: { path: { "id": string }; body: Schemas["BuildSponsoredTransactionBody"]; idempotencyKey?: string }; answer: Schemas["BuildSponsoredTransactionAnswer"] };
-  callRpc: { input: { path: { "id": string }; body: Schemas["CallRpcBody"]; idempotencyKey?: string }; answer: Schemas["CallRpcAnswer"] };
   listSigners: { input: { query?: { "page"?: number; "per_page"?: number | bigint } }; answer: Schemas["ListSignersAnswer"] };
   createSigner: { input: { body: Schemas["CreateSignerBody"]; idempotencyKey?: string }; answer: Schemas["CreateSignerAnswer"] };
   getSigner: { input: { path: { "id": string } }; answer: Schemas["GetSignerAnswer"] };
@@ -194,10 +185,19 @@ export interface Operations {
   deleteNetwork: { input: { path: { "id": string }; idempotencyKey?: string }; answer: Schemas["DeleteNetworkAnswer"] };
   listApiKeys: { input: { query?: { "page"?: number; "per_page"?: number | bigint } }; answer: Schemas["ListApiKeysAnswer"] };
   createApiKey: { input: { body: Schemas["CreateApiKeyBody"]; idempotencyKey?: string }; answer: Schemas["CreateApiKeyAnswer"] };
-  getCurrentApiKey: { input: {  }; answer: Schemas["GetCurrentApiKeyAnswer"] };
   getApiKey: { input: { path: { "id": string } }; answer: Schemas["GetApiKeyAnswer"] };
   updateApiKey: { input: { path: { "id": string }; body: Schemas["UpdateApiKeyBody"]; idempotencyKey?: string }; answer: Schemas["UpdateApiKeyAnswer"] };
   deleteApiKey: { input: { path: { "id": string }; idempotencyKey?: string }; answer: Schemas["DeleteApiKeyAnswer"] };
+  listDeliveries: { input: { path: { "id": string }; query?: { "cursor"?: string; "per_page"?: number | bigint; "state"?: "waiting" | "delivered" | "dead" | "dropped"; "transaction_id"?: string } }; answer: Schemas["ListDeliveriesAnswer"] };
+  getDelivery: { input: { path: { "id": string; "deliveryId": string } }; answer: Schemas["GetDeliveryAnswer"] };
+  redeliver: { input: { path: { "id": string; "deliveryId": string }; idempotencyKey?: string }; answer: Schemas["RedeliverAnswer"] };
+  signMessage: { input: { path: { "id": string }; body: Schemas["SignMessageBody"]; idempotencyKey?: string }; answer: Schemas["SignMessageAnswer"] };
+  signTypedData: { input: { path: { "id": string }; body: Schemas["SignTypedDataBody"]; idempotencyKey?: string }; answer: Schemas["SignTypedDataAnswer"] };
+  signTransaction: { input: { path: { "id": string }; body: Schemas["SignTransactionBody"]; idempotencyKey?: string }; answer: Schemas["SignTransactionAnswer"] };
+  quoteSponsoredTransaction: { input: { path: { "id": string }; body: Schemas["QuoteSponsoredTransactionBody"]; idempotencyKey?: string }; answer: Schemas["QuoteSponsoredTransactionAnswer"] };
+  buildSponsoredTransaction: { input: { path: { "id": string }; body: Schemas["BuildSponsoredTransactionBody"]; idempotencyKey?: string }; answer: Schemas["BuildSponsoredTransactionAnswer"] };
+  callRpc: { input: { path: { "id": string }; body: Schemas["CallRpcBody"]; idempotencyKey?: string }; answer: Schemas["CallRpcAnswer"] };
+  getCurrentApiKey: { input: {  }; answer: Schemas["GetCurrentApiKeyAnswer"] };
   getApiKeyPermissions: { input: { path: { "id": string } }; answer: Schemas["GetApiKeyPermissionsAnswer"] };
   listAuditRecords: { input: { query?: { "cursor"?: string; "per_page"?: number | bigint; "resource"?: "relayer" | "notification" | "delivery" | "transaction" | "network" | "signer" | "plugin" | "api_key" | "signature"; "resource_id"?: string; "key_id"?: string } }; answer: Schemas["ListAuditRecordsAnswer"] };
   followEvents: { input: { query?: { "relayer_id"?: string; "plugin_id"?: string } }; answer: Schemas["FollowEventsAnswer"] };
@@ -246,15 +246,6 @@ export const ROUTES: Readonly<
   getNotification: ['GET', '/api/v1/notifications/{id}', 'notifications:read'],
   updateNotification: ['PATCH', '/api/v1/notifications/{id}', 'notifications:write'],
   deleteNotification: ['DELETE', '/api/v1/notifications/{id}', 'notifications:write'],
-  listDeliveries: ['GET', '/api/v1/notifications/{id}/deliveries', 'notifications:read'],
-  getDelivery: ['GET', '/api/v1/notifications/{id}/deliveries/{deliveryId}', 'notifications:read'],
-  redeliver: ['POST', '/api/v1/notifications/{id}/deliveries/{deliveryId}/redeliver', 'notifications:write'],
-  signMessage: ['POST', '/api/v1/relayers/{id}/sign', 'relayers:{id}:sign'],
-  signTypedData: ['POST', '/api/v1/relayers/{id}/sign-typed-data', 'relayers:{id}:sign'],
-  signTransaction: ['POST', '/api/v1/relayers/{id}/sign-transaction', 'relayers:{id}:sign'],
-  quoteSponsoredTransaction: ['POST', '/api/v1/relayers/{id}/transactions/sponsored/quote', 'relayers:{id}:sign'],
-  buildSponsoredTransaction: ['POST', '/api/v1/relayers/{id}/transactions/sponsored/build', 'relayers:{id}:sign'],
-  callRpc: ['POST', '/api/v1/relayers/{id}/rpc', 'relayers:{id}:rpc'],
   listSigners: ['GET', '/api/v1/signers', 'signers:read'],
   createSigner: ['POST', '/api/v1/signers', 'signers:write'],
   getSigner: ['GET', '/api/v1/signers/{id}', 'signers:read'],
@@ -267,10 +258,19 @@ export const ROUTES: Readonly<
   deleteNetwork: ['DELETE', '/api/v1/networks/{id}', 'networks:write'],
   listApiKeys: ['GET', '/api/v1/api-keys', 'api-keys:read'],
   createApiKey: ['POST', '/api/v1/api-keys', 'api-keys:write'],
-  getCurrentApiKey: ['GET', '/api/v1/api-keys/current'],
   getApiKey: ['GET', '/api/v1/api-keys/{id}', 'api-keys:read'],
   updateApiKey: ['PATCH', '/api/v1/api-keys/{id}', 'api-keys:write'],
   deleteApiKey: ['DELETE', '/api/v1/api-keys/{id}', 'api-keys:write'],
+  listDeliveries: ['GET', '/api/v1/notifications/{id}/deliveries', 'notifications:read'],
+  getDelivery: ['GET', '/api/v1/notifications/{id}/deliveries/{deliveryId}', 'notifications:read'],
+  redeliver: ['POST', '/api/v1/notifications/{id}/deliveries/{deliveryId}/redeliver', 'notifications:write'],
+  signMessage: ['POST', '/api/v1/relayers/{id}/sign', 'relayers:{id}:sign'],
+  signTypedData: ['POST', '/api/v1/relayers/{id}/sign-typed-data', 'relayers:{id}:sign'],
+  signTransaction: ['POST', '/api/v1/relayers/{id}/sign-transaction', 'relayers:{id}:sign'],
+  quoteSponsoredTransaction: ['POST', '/api/v1/relayers/{id}/transactions/sponsored/quote', 'relayers:{id}:sign'],
+  buildSponsoredTransaction: ['POST', '/api/v1/relayers/{id}/transactions/sponsored/build', 'relayers:{id}:sign'],
+  callRpc: ['POST', '/api/v1/relayers/{id}/rpc', 'relayers:{id}:rpc'],
+  getCurrentApiKey: ['GET', '/api/v1/api-keys/current'],
   getApiKeyPermissions: ['GET', '/api/v1/api-keys/{id}/permissions', 'api-keys:read'],
   listAuditRecords: ['GET', '/api/v1/audit', 'audit:read'],
   followEvents: ['GET', '/api/v1/events', 'relayers:read'],

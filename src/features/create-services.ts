@@ -12,12 +12,11 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
-import { createApiKeysService } from './api-keys/api-keys.ts';
+import type { ResourceName } from './api-keys/records/access.ts';
 import { createAuditService } from './audit/audit.ts';
 import { withAuditLog } from './audit/audit-records.ts';
 import { createEffectsService } from './effects.ts';
 import type { NetworkDirectory } from './networks/network-directory.ts';
-import { createNetworksService } from './networks/networks.ts';
 import { createFetchService } from './plugins/fetch.ts';
 import { createKvService } from './plugins/kv.ts';
 import { createPluginsService } from './plugins/plugins.ts';
@@ -29,16 +28,16 @@ import { createRelayerDelete } from './relayers/relayer-delete.ts';
 import { createRelayerUpdate } from './relayers/relayer-update.ts';
 import { createRelayersService } from './relayers/relayers.ts';
 import { createRpcService } from './relayers/rpc.ts';
+import type { ResourceService } from './resource.ts';
+import { RESOURCES } from './resource-table.ts';
 import type { ApiServices } from './services.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 import type { SignerDirectory } from './signers/signer-directory.ts';
-import { createSignersService } from './signers/signers.ts';
 import { createSigningService } from './signing/signing.ts';
 import type { Timestamp } from './transactions/records/transaction.ts';
 import { createLifecycleService } from './transactions/transaction-changes.ts';
 import { createTransactionsService } from './transactions/transactions.ts';
 import { createDeliveriesService } from './webhooks/deliveries.ts';
-import { createNotificationsService } from './webhooks/notifications.ts';
 
 export interface ServicesDeps {
   store: Store;
@@ -79,8 +78,8 @@ export interface ServicesDeps {
 
 /** Creates the services and gives them the parts that they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
-  const { chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
-  const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;
+  const { chains, networks, signers, connections, signerOf, engine, feed } = deps;
+  const { rpcGuard, pluginHttp, log, metrics, clock, newId } = deps;
   const store = withAuditLog(deps.store, log);
   const relayers = new RelayerDirectory({ read: store.read, chains, connections, limit: deps.relayerLimit });
   const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
@@ -96,24 +95,17 @@ export function createServices(deps: ServicesDeps): ApiServices {
       remove: createRelayerDelete({ store, relayers, engine }),
       update: createRelayerUpdate({ store, relayers, networks, connections, engine, rpcGuard }),
     }),
-    notifications: createNotificationsService({ store, webhooks, log, newId }),
+    resources: Object.fromEntries(RESOURCES.map((kind) => [kind.name, kind.open({ ...deps, store })])) as Record<
+      ResourceName,
+      ResourceService
+    >,
     deliveries: createDeliveriesService({ store, wake: deps.wakeDelivery }),
     signing: createSigningService({ store, relayers, signerOf }),
     rpc: createRpcService({ relayers, store, runOwn }),
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
-    signers: createSignersService({
-      store,
-      signers,
-      kinds: signerKinds,
-      guard: signerGuard,
-      newId,
-      usesServerIdentity: deps.signersUseServerIdentity,
-    }),
-    networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
     plugins: createPluginsService({ store, feed }),
-    apiKeys: createApiKeysService({ store, feed, randomBytes, startedAt, newId }),
     audit: createAuditService(store.read),
   };
 }

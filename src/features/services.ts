@@ -2,17 +2,16 @@ import type { KeyedEffect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
-import type { ApiKeysService } from './api-keys/api-keys.ts';
+import type { ResourceName } from './api-keys/records/access.ts';
 import type { Actor, Caller } from './api-keys/records/caller.ts';
 import type { AuditService } from './audit/audit.ts';
 import type { EffectsService } from './effects.ts';
-import type { NetworksService } from './networks/networks.ts';
 import type { FetchService } from './plugins/fetch.ts';
 import type { PluginsService } from './plugins/plugins.ts';
 import type { KvCaller, KvLock } from './plugins/records/kv.ts';
 import type { PluginSpender } from './plugins/records/spending.ts';
 import type { RelayerFilter } from './relayers/records/relayer.ts';
-import type { SignersService } from './signers/signers.ts';
+import type { ResourceService } from './resource.ts';
 import type { TransactionStatus } from './transactions/records/transaction-state.ts';
 import type { DeliveriesService } from './webhooks/deliveries.ts';
 
@@ -28,7 +27,6 @@ export interface Services {
   readonly transactions: TransactionsService;
   readonly lifecycle: LifecycleService;
   readonly relayers: RelayersService;
-  readonly notifications: NotificationsService;
   readonly signing: SigningService;
   readonly rpc: RpcService;
   readonly kv: KvService;
@@ -39,10 +37,8 @@ export interface Services {
 /** All services, including those that plugins do not use. */
 export interface ApiServices extends Services {
   readonly deliveries: DeliveriesService;
-  readonly signers: SignersService;
-  readonly networks: NetworksService;
   readonly plugins: PluginsService;
-  readonly apiKeys: ApiKeysService;
+  readonly resources: Readonly<Record<ResourceName, ResourceService>>;
   readonly audit: AuditService;
 }
 
@@ -115,18 +111,6 @@ export interface RelayersService {
   status(relayerId: string): Promise<WireObject>;
   /** `GET /relayers/{id}/balance`. The balance is null while no endpoint answers, and `unavailable` says why. */
   balance(relayerId: string): Promise<{ balance: bigint | null; unit: string; unavailable?: Record<string, string> }>;
-}
-
-/** Webhook targets. Views never hold a signing key. */
-export interface NotificationsService {
-  get(id: string): Promise<WireObject>;
-  list(page: PageRequest): Promise<Page<WireObject>>;
-  /** 400, 409 for an id that is taken. */
-  create(body: unknown, by: Caller): Promise<WireObject>;
-  /** 404, 400. */
-  update(id: string, body: unknown, by: Caller): Promise<WireObject>;
-  /** 404; 409 while relayers refer to it. */
-  remove(id: string, by: Caller): Promise<void>;
 }
 
 /** Signs without sending. 404; 403 paused or disabled; 400. */

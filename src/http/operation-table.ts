@@ -1,9 +1,8 @@
-import { apiKeyOperations, apiKeySchema } from '../features/api-keys/operations.ts';
+import { apiKeyOperations } from '../features/api-keys/operations.ts';
 import { auditOperations, auditRecordSchema } from '../features/audit/operations.ts';
-import { networkOperations, networkSchema } from '../features/networks/operations.ts';
 import { pluginCallOperations, pluginOperations, pluginSchema } from '../features/plugins/operations.ts';
 import { relayerOperations } from '../features/relayers/operations.ts';
-import { signerOperations, signerSchema } from '../features/signers/operations.ts';
+import { RESOURCES } from '../features/resource-table.ts';
 import { signingOperations } from '../features/signing/operations.ts';
 import { batchOperations } from '../features/transactions/batch-operations.ts';
 import {
@@ -12,9 +11,10 @@ import {
   timelineSchema,
   transactionOperations,
 } from '../features/transactions/operations.ts';
-import { deliverySchema, notificationOperations, wholeDeliverySchema } from '../features/webhooks/operations.ts';
-import { failureSchema, notificationSchema, pluginFailureSchema, readinessSchema } from './openapi/answers.ts';
+import { deliveryOperations, deliverySchema, wholeDeliverySchema } from '../features/webhooks/operations.ts';
+import { failureSchema, pluginFailureSchema, readinessSchema } from './openapi/answers.ts';
 import { type ChainBodies, type DescribedOperation, describedOperation, type Operation } from './operation.ts';
+import { resourceOperations, resourceSchemaName } from './resource-operations.ts';
 import { eventOperations } from './routes/events.ts';
 import { healthOperations } from './routes/health.ts';
 import { metricOperations } from './routes/metrics.ts';
@@ -28,10 +28,9 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...batchOperations,
   ...lifecycleOperations,
   ...pluginOperations,
-  ...notificationOperations,
+  ...RESOURCES.flatMap(resourceOperations),
+  ...deliveryOperations,
   ...signingOperations,
-  ...signerOperations,
-  ...networkOperations,
   ...apiKeyOperations,
   ...auditOperations,
   ...eventOperations,
@@ -52,12 +51,9 @@ export const NAMED_ANSWERS = {
   Plugin: pluginSchema,
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
-  Notification: notificationSchema,
+  ...Object.fromEntries(RESOURCES.map((kind) => [resourceSchemaName(kind), kind.schema])),
   Delivery: deliverySchema,
   WholeDelivery: wholeDeliverySchema,
-  Signer: signerSchema,
-  Network: networkSchema,
-  ApiKey: apiKeySchema,
   AuditRecord: auditRecordSchema,
   Failure: failureSchema,
   PluginFailure: pluginFailureSchema,

@@ -9,6 +9,8 @@ import type { PageRequest } from '../domain/page.ts';
 import type { Access, AccessResource, RequiredPermission } from '../features/api-keys/records/access.ts';
 import type { Actor, Caller } from '../features/api-keys/records/caller.ts';
 import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
+import type { FamilyBodies } from '../features/resource.ts';
+import { RESOURCES } from '../features/resource-table.ts';
 import type { ApiServices, CallBy } from '../features/services.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
@@ -40,14 +42,10 @@ export interface RoutePermission extends RequiredPermission {
 }
 
 /** The bodies and answers that depend on the chain family. Each is a union over all families. */
-export interface ChainBodies {
+export interface ChainBodies extends FamilyBodies {
   policies: BodyDescription;
   /** The body that creates a relayer. */
   relayer: BodyDescription;
-  /** The body that creates a signer. */
-  signer: BodyDescription;
-  /** The bodies that create and change a network. */
-  networks: { create: BodyDescription; update: BodyDescription };
   /** The answers about relayers. */
   answers: RelayerAnswers;
   /** The family of the examples: the first one. */
@@ -67,18 +65,15 @@ export interface ChainBodies {
 }
 
 /** The groups in which the operations are shown. */
-export const TAGS = {
+export const TAGS: Readonly<Record<string, string>> = {
   Plugins: 'Scripts that run in the service, each with its own endpoint.',
   Relayers: 'Accounts that send transactions, each with its network, signer and policies.',
   Transactions: 'Transactions that relayers send, and their history.',
   Signing: 'Signing without sending, and JSON-RPC calls that are passed to a node.',
-  Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
-  Signers: 'Keys that relayers sign with. Responses never contain their secrets.',
-  Networks: 'Chains that relayers use, with their RPC endpoints.',
-  'API keys': 'Keys for this API, with their permissions.',
+  ...Object.fromEntries(RESOURCES.map(({ tag, about }) => [tag, about])),
   Audit: 'Records of changes, transactions and signatures, with the API key of each.',
   Operations: 'Probes, metrics, events and this API description.',
-} as const;
+};
 
 /** A part of the description. One that depends on the chain families is made only when the API is described. */
 type Lazily<T> = T | ((chains: ChainBodies) => T);
@@ -92,7 +87,8 @@ export interface Operation {
   path: string;
   /** The operation's name in generated clients. */
   id: string;
-  tag: keyof typeof TAGS;
+  /** A key of {@link TAGS}. */
+  tag: string;
   summary: string;
   description?: Lazily<string>;
   /** The permission that a key needs, or else who may call. */

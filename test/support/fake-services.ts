@@ -3,27 +3,24 @@ import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../../src/domain/page.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
-import type { ApiKeysService } from '../../src/features/api-keys/api-keys.ts';
-import type { Access } from '../../src/features/api-keys/records/access.ts';
+import type { ResourceName } from '../../src/features/api-keys/records/access.ts';
 import type { Caller } from '../../src/features/api-keys/records/caller.ts';
 import type { AuditService } from '../../src/features/audit/audit.ts';
 import type { AuditFilter } from '../../src/features/audit/record.ts';
-import type { NetworksService } from '../../src/features/networks/networks.ts';
 import type { PluginsService } from '../../src/features/plugins/plugins.ts';
 import type { PluginEntry } from '../../src/features/plugins/records/plugin.ts';
 import type { RelayerFilter } from '../../src/features/relayers/records/relayer.ts';
+import { type ResourceService, resourceErrors } from '../../src/features/resource.ts';
 import type {
   ApiServices,
   CallBy,
   KvService,
   LifecycleService,
-  NotificationsService,
   RelayersService,
   RpcService,
   SigningService,
   TransactionsService,
 } from '../../src/features/services.ts';
-import type { SignersService } from '../../src/features/signers/signers.ts';
 import type { TransactionStatus } from '../../src/features/transactions/records/transaction-state.ts';
 import type { DeliveriesService } from '../../src/features/webhooks/deliveries.ts';
 import { FakeEffects } from './keyed-effect.ts';
@@ -32,7 +29,6 @@ import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 /** Services that hold only what a test puts in. */
 export class FakeServices implements ApiServices {
   readonly relayers = new FakeRelayers();
-  readonly notifications = new FakeNotifications();
   readonly transactions = new FakeTransactions();
   readonly lifecycle = new FakeLifecycle();
   readonly signing = new FakeSigning();
@@ -41,10 +37,13 @@ export class FakeServices implements ApiServices {
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
   readonly deliveries = new FakeDeliveries();
-  readonly signers = new FakeSigners();
-  readonly networks = new FakeNetworks();
   readonly plugins = new FakePlugins();
-  readonly apiKeys = new FakeApiKeys();
+  readonly resources = {
+    notification: new FakeResource('notification'),
+    signer: new FakeSigners('signer'),
+    network: new FakeResource('network'),
+    api_key: new FakeApiKeys('api_key'),
+  };
   readonly audit = new FakeAudit();
 }
 
@@ -108,14 +107,20 @@ class FakeRelayers implements RelayersService {
   }
 }
 
-class FakeNotifications implements NotificationsService {
+/** Settings of one kind. What is made is kept as it was given. */
+class FakeResource implements ResourceService {
   readonly known = new Map<string, WireObject>();
   readonly callers: Caller[] = [];
+  readonly #name: ResourceName;
+
+  constructor(name: ResourceName) {
+    this.#name = name;
+  }
 
   async get(id: string): Promise<WireObject> {
-    const notification = this.known.get(id);
-    if (notification === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
-    return notification;
+    const thing = this.known.get(id);
+    if (thing === undefined) throw this.#error('NOT_FOUND', id);
+    return thing;
   }
 
   async list(): Promise<Page<WireObject>> {
@@ -124,14 +129,15 @@ class FakeNotifications implements NotificationsService {
 
   async create(body: unknown, by: Caller): Promise<WireObject> {
     this.callers.push(by);
-    const notification = body as WireObject;
-    const id = String(notification['id']);
-    if (this.known.has(id)) throw new AppError('NOTIFICATION_EXISTS', { id });
-    this.known.set(id, notification);
-    return notification;
+    const thing = body as WireObject;
+    const id = String(thing['id']);
+    if (this.known.has(id)) throw this.#error('EXISTS', id);
+    this.known.set(id, thing);
+    return thing;
   }
 
-  async update(id: string, body: unknown): Promise<WireObject> {
+  async update(id: string, body: unknown, by: Caller): Promise<WireObject> {
+    this.callers.push(by);
     return { ...(await this.get(id)), ...(body as WireObject) };
   }
 
@@ -139,66 +145,30 @@ class FakeNotifications implements NotificationsService {
     await this.get(id);
     this.known.delete(id);
   }
+
+  #error(kind: 'NOT_FOUND' | 'EXISTS', id: string): AppError {
+    const [code] = resourceErrors(this.#name, kind) as ['SIGNER_EXISTS'];
+    return new AppError(code, { id });
+  }
 }
 
-/** What is made is kept as it was given. */
-class FakeSigners implements SignersService {
-  readonly known = new Map<string, WireObject>();
-
-  async get(id: string): Promise<WireObject> {
-    const signer = this.known.get(id);
-    if (signer === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
-    return signer;
-  }
-
-  async list(): Promise<Page<WireObject>> {
-    return { items: [...this.known.values()], total: this.known.size };
-  }
-
-  async create(body: unknown): Promise<WireObject> {
-    const signer = body as WireObject;
-    this.known.set(String(signer['id']), signer);
-    return signer;
-  }
-
-  async update(id: string): Promise<never> {
+class FakeSigners extends FakeResource {
+  override async update(id: string): Promise<never> {
     await this.get(id);
     throw invalidRequest('Signer updates are not allowed');
   }
-
-  async remove(id: string): Promise<void> {
-    await this.get(id);
-    this.known.delete(id);
-  }
 }
 
-/** What is made and changed is kept as it was given. */
-class FakeNetworks implements NetworksService {
-  readonly known = new Map<string, WireObject>();
+class FakeApiKeys extends FakeResource {
+  /** The key of the requests; undefined when it was revoked since. */
+  own: WireObject | undefined = { id: 'default', name: 'default', expires_at: null, permissions: ['*'] };
 
-  async get(id: string): Promise<WireObject> {
-    const network = this.known.get(id);
-    if (network === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
-    return network;
+  override async get(id: string): Promise<WireObject> {
+    return id === 'default' && this.own !== undefined ? this.own : await super.get(id);
   }
 
-  async list(): Promise<Page<WireObject>> {
-    return { items: [...this.known.values()], total: this.known.size };
-  }
-
-  async create(body: unknown): Promise<WireObject> {
-    const network = body as WireObject;
-    this.known.set(String(network['id']), network);
-    return network;
-  }
-
-  async update(id: string, body: unknown): Promise<WireObject> {
-    return { ...(await this.get(id)), ...(body as WireObject) };
-  }
-
-  async remove(id: string): Promise<void> {
-    await this.get(id);
-    this.known.delete(id);
+  override async create(body: unknown, by: Caller): Promise<WireObject> {
+    return { ...(await super.create(body, by)), key: 'a fresh key' };
   }
 }
 
@@ -211,49 +181,6 @@ class FakePlugins implements PluginsService {
 
   async enable(entry: PluginEntry, isEnabled: boolean): Promise<void> {
     this.changes.push([entry.id, isEnabled]);
-  }
-}
-
-class FakeApiKeys implements ApiKeysService {
-  readonly known = new Map<string, WireObject>();
-  /** The permissions of the callers that made keys. */
-  readonly accesses: Access[] = [];
-
-  async get(id: string): Promise<WireObject> {
-    const key = this.known.get(id);
-    if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
-    return key;
-  }
-
-  async current(id: string): Promise<WireObject> {
-    return { id, name: id, expires_at: null, permissions: ['*'] };
-  }
-
-  async list(): Promise<Page<WireObject>> {
-    return { items: [...this.known.values()], total: this.known.size };
-  }
-
-  async permissions(id: string): Promise<string[]> {
-    await this.get(id);
-    return ['*'];
-  }
-
-  async create(body: unknown, _by: Caller, access: Access): Promise<WireObject> {
-    this.accesses.push(access);
-    const id = String((body as WireObject)['id']);
-    this.known.set(id, { id });
-    return { id, key: 'a fresh key' };
-  }
-
-  async update(id: string, body: unknown, _by: Caller, access: Access): Promise<WireObject> {
-    this.accesses.push(access);
-    this.known.set(id, { ...(await this.get(id)), ...(body as WireObject) });
-    return this.get(id);
-  }
-
-  async revoke(id: string): Promise<void> {
-    await this.get(id);
-    this.known.delete(id);
   }
 }
 

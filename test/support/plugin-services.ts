@@ -9,7 +9,6 @@ import type { PluginSpender } from '../../src/features/plugins/records/spending.
 import type {
   KvService,
   LifecycleService,
-  NotificationsService,
   RelayersService,
   RpcService,
   Services,
@@ -93,14 +92,6 @@ export class PluginServices implements Services {
     bySequence: refused,
     byHash: refused,
     timeline: refused,
-  };
-
-  readonly notifications: NotificationsService = {
-    get: refused,
-    list: refused,
-    create: refused,
-    update: refused,
-    remove: refused,
   };
 
   readonly relayers: RelayersService = {

@@ -1,36 +1,40 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
-import type { Page, PageRequest } from '../../domain/page.ts';
-import { wireTime } from '../../domain/wire-time.ts';
-import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
-import type { AuditedChange } from '../audit/record.ts';
+import { moment, wireTime } from '../../domain/wire-time.ts';
+import type { Store, StoreWriter } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from '../settings-change.ts';
-import type { SettingsFeed } from '../settings-feed.ts';
+import { resource } from '../resource.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
-import { type Access, MASTER_KEY_ID } from './records/access.ts';
+import { MASTER_KEY_ID } from './records/access.ts';
 import { type ApiKey, allowsOrigin, apiKeyCreateSchema, apiKeyUpdateSchema } from './records/api-key.ts';
 import type { Caller } from './records/caller.ts';
 
-/** The API keys of clients. The key itself is in the answer that creates it, and in no other. */
-export interface ApiKeysService {
-  get(id: string): Promise<WireObject>;
-  /** The key that a request came with; 401 when it was revoked since. */
-  current(id: string): Promise<WireObject>;
-  list(page: PageRequest): Promise<Page<WireObject>>;
-  permissions(id: string): Promise<string[]>;
-  /** 400; 403 for a permission that the caller does not have. The answer has the key as `key`. */
-  create(body: unknown, by: Caller, access: Access): Promise<WireObject>;
-  /** The change takes effect with the next request. 404; 400; 403 for permissions that the caller does not have. */
-  update(id: string, body: unknown, by: Caller, access: Access): Promise<WireObject>;
-  /** Ends a key. 404; 400 for the environment's key; 403 for a key with more permissions than the caller. */
-  revoke(id: string, by: Caller, access: Access): Promise<void>;
-}
+/** An API key without the key. */
+const apiKeySchema = z.strictObject({
+  id: z.string().meta({ description: 'Id of the key, as in logs, audit records and `context.caller`' }),
+  name: z.string(),
+  allowed_origins: z.array(z.string()).meta({
+    description:
+      'Origins of the web pages that may use the key; `*` allows any. A request with another `Origin` gets 403; ' +
+      'a request without `Origin` is allowed',
+  }),
+  created_at: moment,
+  permissions: z.array(z.string()),
+  rate_limit: z
+    .strictObject({ requests_per_second: z.int().min(1), burst: z.int().min(1) })
+    .nullable()
+    .meta({ description: 'Rate limit of the key; null if the rate limit of the service applies' }),
+  expires_at: moment.nullable(),
+});
+
+/** A created API key. Only this answer contains the key itself. */
+const newKeySchema = apiKeySchema.extend({
+  key: z.string().meta({ description: 'The key itself, shown only in this response; the service keeps only a hash' }),
+});
 
 export interface ApiKeysDeps {
-  store: Store;
-  feed: Pick<SettingsFeed, 'changed'>;
+  store: Pick<Store, 'now'>;
   randomBytes(size: number): Uint8Array;
   /** The start of the service. It stands in for the creation time of the environment's key. */
   startedAt: Timestamp;
@@ -48,146 +52,179 @@ type Asked = { [K in Exclude<keyof Bounds, 'ancestors'>]?: Bounds[K] | undefined
 const PREFIX = 'iso_';
 const KEY_BYTES = 32;
 
-export function createApiKeysService({ store, feed, randomBytes, startedAt, newId }: ApiKeysDeps): ApiKeysService {
-  const master: ApiKey = {
-    id: MASTER_KEY_ID,
-    name: MASTER_KEY_ID,
-    createdAt: startedAt,
-    permissions: ['*'],
-    allowedOrigins: ['*'],
-    rate: null,
-    expiresAt: null,
-    ancestors: [],
-  };
-
-  async function known(read: Pick<StoreReader, 'apiKey'>, id: string): Promise<ApiKey | undefined> {
-    return id === MASTER_KEY_ID ? master : await read.apiKey(id);
-  }
-
-  async function find(read: Pick<StoreReader, 'apiKey'>, id: string): Promise<ApiKey> {
-    const key = await known(read, id);
-    if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
-    return key;
-  }
-
-  /**
-   * A key's expiry, rate and origins limit the keys that it creates or changes. Otherwise a key that expires could go
-   * on under another name, and a key with a rate could multiply it.
-   */
-  async function boundsOf(writer: StoreWriter, { keyId }: Caller): Promise<Bounds> {
-    return (await writer.apiKey(keyId)) ?? master;
-  }
-
-  /** @throws AppError `INVALID_REQUEST` for an expiry in the past */
-  async function endOf(text: string | null | undefined): Promise<Timestamp | null> {
-    if (text == null) return null;
-    const end = Date.parse(text);
-    if (end <= (await store.now())) throw invalidRequest('expires_at: is in the past');
-    return end;
-  }
-
-  return {
-    async get(id) {
-      return keyView(await find(store.read, id));
+/** The API keys of clients. The key itself is in the answer that creates it, and in no other. */
+export const apiKeyResource = resource<ApiKey, ApiKeysDeps>({
+  name: 'api_key',
+  noun: 'API key',
+  tag: 'API keys',
+  about: 'Keys for this API, with their permissions.',
+  exampleId: '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10',
+  schema: apiKeySchema,
+  list: { answer: 'API keys, newest first; the key of the environment comes last' },
+  create: {
+    description:
+      'A permission is `*`, or has the form `kind:action`, for instance `metrics:read`. For relayers and plugins it ' +
+      'may name an id: `relayers:my-relayer:send`, `plugins:*:call`. A resource on which a key has no permission ' +
+      'does not exist for that key. A key cannot grant permissions that it does not have. `allowed_origins` ' +
+      'restricts which web pages may use the new key; if absent, they are those of the key that makes the request. ' +
+      'They do not open the API to other origins, because no response has CORS headers. A repeat with the same ' +
+      'idempotency key does not create a second key, and does not show the first key again.',
+    body: {
+      schema: apiKeyCreateSchema,
+      example: { name: 'Payments', permissions: ['relayers:my-relayer:send'], expires_at: '2030-01-01T00:00:00Z' },
     },
+    answer: 'The created key',
+    schema: newKeySchema,
+    answersSecret: true,
+    errors: ['PERMISSION_NOT_HELD'],
+  },
+  update: {
+    description:
+      'Absent fields do not change. Null removes the expiry or the rate limit of the key. The change takes effect ' +
+      'with the next request, and on other instances within a second. A key cannot change a key that may do more ' +
+      'than itself.',
+    body: { schema: apiKeyUpdateSchema, example: { permissions: ['relayers:my-relayer:read'] } },
+    answer: 'The key after the change',
+    errors: ['PERMISSION_NOT_HELD'],
+  },
+  remove: {
+    summary: 'Revoke an API key',
+    description:
+      'The key is no longer accepted. Other instances may accept it for up to a second. A key cannot revoke a key ' +
+      'that may do more than itself.',
+    answer: 'The key is revoked',
+    errors: ['PERMISSION_NOT_HELD'],
+  },
+  isCached: true,
 
-    async current(id) {
-      const key = await known(store.read, id);
-      // Another instance has revoked the key, and this instance does not know yet.
-      if (key === undefined) throw new AppError('UNAUTHORIZED', {});
-      return keyView(key);
-    },
+  // The fields are in the reference's order, followed by our own.
+  view: ({ id, name, allowedOrigins, createdAt, permissions, rate, expiresAt }) => ({
+    id,
+    name,
+    allowed_origins: allowedOrigins,
+    created_at: wireTime(createdAt),
+    permissions,
+    rate_limit: rate && { requests_per_second: rate.perSecond, burst: rate.burst },
+    expires_at: expiresAt === null ? null : wireTime(expiresAt),
+  }),
 
-    async list({ page, perPage }) {
-      const { items, total } = await store.read.apiKeys({ page, perPage });
-      // The environment's key comes last.
-      const hasRoom = items.length < perPage && (page - 1) * perPage + items.length === total;
-      return { items: [...items, ...(hasRoom ? [master] : [])].map(keyView), total: total + 1 };
-    },
+  on({ store, randomBytes, startedAt, newId }) {
+    const master: ApiKey = {
+      id: MASTER_KEY_ID,
+      name: MASTER_KEY_ID,
+      createdAt: startedAt,
+      permissions: ['*'],
+      allowedOrigins: ['*'],
+      rate: null,
+      expiresAt: null,
+      ancestors: [],
+    };
 
-    async permissions(id) {
-      return (await find(store.read, id)).permissions;
-    },
+    /**
+     * A key's expiry, rate and origins limit the keys that it creates or changes. Otherwise a key that expires could go
+     * on under another name, and a key with a rate could multiply it.
+     */
+    async function boundsOf(writer: Pick<StoreWriter, 'apiKey'>, { keyId }: Caller): Promise<Bounds> {
+      return (await writer.apiKey(keyId)) ?? master;
+    }
 
-    async create(body, by, access) {
-      const form = parseBody(apiKeyCreateSchema, body);
-      assertHeld(access, form.permissions);
-      const expiresAt = await endOf(form.expires_at);
-      const key = `${PREFIX}${Buffer.from(randomBytes(KEY_BYTES)).toString('base64url')}`;
-      const id = newId();
-      const written = await changeSettingsOnce(store, by, async (writer) => {
-        const bounds = await boundsOf(writer, by);
-        const made = {
+    /** @throws AppError `INVALID_REQUEST` for an expiry in the past */
+    async function endOf(text: string | null | undefined): Promise<Timestamp | null> {
+      if (text == null) return null;
+      const end = Date.parse(text);
+      if (end <= (await store.now())) throw invalidRequest('expires_at: is in the past');
+      return end;
+    }
+
+    async function written(writer: Pick<StoreWriter, 'apiKey'>, id: string) {
+      const now = await writer.apiKey(id);
+      if (now === undefined) throw new Error(`There is no API key ${id}`);
+      return { now };
+    }
+
+    return {
+      find: async (read, id) => (id === MASTER_KEY_ID ? master : await read.apiKey(id)),
+
+      async list(read, { page, perPage }) {
+        const { items, total } = await read.apiKeys({ page, perPage });
+        // The environment's key comes last.
+        const hasRoom = items.length < perPage && (page - 1) * perPage + items.length === total;
+        return { items: [...items, ...(hasRoom ? [master] : [])], total: total + 1 };
+      },
+
+      async create(body, by) {
+        const form = parseBody(apiKeyCreateSchema, body);
+        assertHeld(by, form.permissions);
+        const expiresAt = await endOf(form.expires_at);
+        const key = `${PREFIX}${Buffer.from(randomBytes(KEY_BYTES)).toString('base64url')}`;
+        const id = newId();
+        return {
           id,
-          name: form.name,
-          permissions: form.permissions,
-          allowedOrigins: form.allowed_origins ?? bounds.allowedOrigins,
-          rate: rateOf(form.rate_limit) ?? bounds.rate,
-          expiresAt: expiresAt ?? bounds.expiresAt,
-          ancestors: by.keyId === MASTER_KEY_ID ? [] : [...bounds.ancestors, { id: by.keyId, rate: bounds.rate }],
+          // Only a hash of the key is stored, so no repeat can return it.
+          shownOnce: { key },
+          async write(writer) {
+            const bounds = await boundsOf(writer, by);
+            const made = {
+              id,
+              name: form.name,
+              permissions: form.permissions,
+              allowedOrigins: form.allowed_origins ?? bounds.allowedOrigins,
+              rate: rateOf(form.rate_limit) ?? bounds.rate,
+              expiresAt: expiresAt ?? bounds.expiresAt,
+              ancestors: by.keyId === MASTER_KEY_ID ? [] : [...bounds.ancestors, { id: by.keyId, rate: bounds.rate }],
+            };
+            assertWithin(bounds, made);
+            await writer.insertApiKey(made, hashOfKey(key));
+            return written(writer, id);
+          },
         };
-        assertWithin(bounds, made);
-        await writer.insertApiKey(made, hashOfKey(key));
-        const after = keyView(await find(writer, id));
-        return { outcome: null, after, audit: audited('create', id, { before: null, after }) };
-      });
-      // The first run's key is not stored, so no repeat can return it.
-      if (written.isRepeat) throw new AppError('ANSWER_NOT_KEPT', { status: '201' });
-      await feed.changed('api_key');
-      return { ...written.made.after, key };
-    },
+      },
 
-    async update(id, body, by, access) {
-      const form = parseBody(apiKeyUpdateSchema, body);
-      const expiresAt = form.expires_at === undefined ? undefined : await endOf(form.expires_at);
-      const { made } = await changeSettingsOnce(store, by, async (writer) => {
-        assertChangeable(id);
-        const key = await find(writer, id);
-        const {
-          name = key.name,
-          permissions = key.permissions,
-          allowed_origins: allowedOrigins = key.allowedOrigins,
-        } = form;
-        // Even the expiry of a key with more permissions than the caller cannot be changed.
-        assertHeld(access, [...key.permissions, ...permissions]);
-        const rate = form.rate_limit === undefined ? undefined : rateOf(form.rate_limit);
-        // Only changed limits are checked.
-        assertWithin(await boundsOf(writer, by), { expiresAt, rate, allowedOrigins: form.allowed_origins });
-        await writer.updateApiKey({
-          id,
-          name,
-          permissions,
-          allowedOrigins,
-          rate: rate === undefined ? key.rate : rate,
-          expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
-        });
-        const after = keyView(await find(writer, id));
-        return { outcome: after, audit: audited('update', id, { before: keyView(key), after }) };
-      });
-      await feed.changed('api_key');
-      return made.outcome as WireObject;
-    },
+      async update(body, by) {
+        const form = parseBody(apiKeyUpdateSchema, body);
+        const expiresAt = form.expires_at === undefined ? undefined : await endOf(form.expires_at);
+        return {
+          async write(writer, before) {
+            const { id } = before;
+            assertChangeable(id);
+            const {
+              name = before.name,
+              permissions = before.permissions,
+              allowed_origins: allowedOrigins = before.allowedOrigins,
+            } = form;
+            // Even the expiry of a key with more permissions than the caller cannot be changed.
+            assertHeld(by, [...before.permissions, ...permissions]);
+            const rate = form.rate_limit === undefined ? undefined : rateOf(form.rate_limit);
+            // Only changed limits are checked.
+            assertWithin(await boundsOf(writer, by), { expiresAt, rate, allowedOrigins: form.allowed_origins });
+            await writer.updateApiKey({
+              id,
+              name,
+              permissions,
+              allowedOrigins,
+              rate: rate === undefined ? before.rate : rate,
+              expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+            });
+            return written(writer, id);
+          },
+        };
+      },
 
-    async revoke(id, by, access) {
-      await changeSettingsOnce(store, by, async (writer) => {
+      assertRemovable({ id, permissions }, by) {
         assertChangeable(id);
-        const key = await find(writer, id);
-        assertHeld(access, key.permissions);
-        const before = keyView(key);
-        await writer.deleteApiKey(id);
-        return { outcome: null, audit: audited('delete', id, { before, after: null }) };
-      });
-      await feed.changed('api_key');
-    },
-  };
-}
+        assertHeld(by, permissions);
+      },
+      remove: (writer, { id }) => writer.deleteApiKey(id),
+    };
+  },
+});
 
 /**
  * A caller can neither grant nor take away a permission that it does not have.
  * @throws AppError `PERMISSION_NOT_HELD`
  */
-function assertHeld(access: Access, permissions: readonly string[]): void {
-  const beyond = access.lacks(permissions);
+function assertHeld({ access }: Caller, permissions: readonly string[]): void {
+  const beyond = access?.lacks(permissions);
   if (beyond !== undefined) throw new AppError('PERMISSION_NOT_HELD', { permission: beyond });
 }
 
@@ -221,25 +258,4 @@ function rateOf(rate: { requests_per_second: number; burst: number } | null | un
 /** Returns the stored hash of a key. A key has 256 random bits, so it needs no salt and cannot be guessed. */
 export function hashOfKey(key: string): string {
   return hash('sha256', key);
-}
-
-/** The fields are in the reference's order, followed by our own. */
-function keyView({ id, name, allowedOrigins, createdAt, permissions, rate, expiresAt }: ApiKey): JsonObject {
-  return {
-    id,
-    name,
-    allowed_origins: allowedOrigins,
-    created_at: wireTime(createdAt),
-    permissions,
-    rate_limit: rate && { requests_per_second: rate.perSecond, burst: rate.burst },
-    expires_at: expiresAt === null ? null : wireTime(expiresAt),
-  };
-}
-
-function audited(
-  action: AuditedChange['action'],
-  resourceId: string,
-  views: Pick<AuditedChange, 'before' | 'after'>,
-): AuditedChange {
-  return { action, resource: 'api_key', resourceId, ...views };
 }

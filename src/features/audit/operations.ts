@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { moment } from '../../domain/wire-time.ts';
 import { successPart } from '../../http/envelope.ts';
-import { moment, partOf } from '../../http/openapi/answers.ts';
+import { partOf } from '../../http/openapi/answers.ts';
 import { operation, raw } from '../../http/operation.ts';
 import { partQuerySchema, partRequest } from '../../http/paging.ts';
 import { auditActionSchema, auditedResourceSchema } from './record.ts';

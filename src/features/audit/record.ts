@@ -1,18 +1,14 @@
 import { z } from 'zod';
 import type { WireObject } from '../../domain/json/json.ts';
+import { RESOURCE_PATHS, type ResourceName } from '../api-keys/records/access.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
 
 /** What clients can change or ask for, as audit records name it. */
 export const auditedResourceSchema = z.enum([
-  'relayer',
-  'notification',
-  'delivery',
-  'transaction',
-  'network',
-  'signer',
-  'plugin',
-  'api_key',
-  'signature',
+  ...new Set([
+    ...(['relayer', 'notification', 'delivery', 'transaction', 'network', 'signer', 'plugin', 'api_key'] as const),
+    ...(['signature', ...Object.keys(RESOURCE_PATHS)] as ('signature' | ResourceName)[]),
+  ]),
 ]);
 
 export const auditActionSchema = z.enum([

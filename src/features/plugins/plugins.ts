@@ -5,7 +5,7 @@ import type { Caller } from '../api-keys/records/caller.ts';
 import type { AuditedChange } from '../audit/record.ts';
 import { valueDigest } from '../declared-value.ts';
 import { parseBody } from '../request-body.ts';
-import { changeSettingsOnce } from '../settings-change.ts';
+import { changeSettingsOnce } from '../resource.ts';
 import type { SettingsFeed } from '../settings-feed.ts';
 import type { PluginEntry } from './records/plugin.ts';
 import {

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from '../api-keys/records/caller.ts';
-import { changeSettingsOnce } from '../settings-change.ts';
+import { changeSettingsOnce } from '../resource.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import { relayerAudit } from './relayer-form.ts';
 

@@ -5,7 +5,7 @@ import { wireTime } from '../../domain/wire-time.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
 import type { Access } from '../api-keys/records/access.ts';
 import type { Caller } from '../api-keys/records/caller.ts';
-import { changeSettingsOnce } from '../settings-change.ts';
+import { changeSettingsOnce } from '../resource.ts';
 import {
   type DeliveryFilter,
   type ListedWebhookDelivery,

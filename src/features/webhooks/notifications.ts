@@ -1,16 +1,13 @@
-import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { z } from 'zod';
+import { invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 import { isMaskedUrl, maskKeys } from '../../domain/mask-url.ts';
 import { BlockedAddressError } from '../../egress/address-guard.ts';
 import type { WebhookClient } from '../../egress/webhook-client.ts';
 import type { Log } from '../../observability/log.ts';
-import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
-import type { AuditedChange } from '../audit/record.ts';
-import { earlierEffect } from '../effects.ts';
-import { visibleRelayerUsers } from '../relayers/records/relayer-users.ts';
+import type { StoreWriter } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
-import type { NotificationsService } from '../services.ts';
-import { changeSettingsOnce } from '../settings-change.ts';
+import { resource, type Written } from '../resource.ts';
 import {
   hasDeclaredAddress,
   MIN_SIGNING_KEY_BYTES,
@@ -20,105 +17,123 @@ import {
   type SigningKeyField,
 } from './records/notification.ts';
 
+const notificationSchema = z.object({
+  id: z.string(),
+  type: z.literal('webhook'),
+  url: z.string(),
+  has_signing_key: z.boolean().meta({ description: 'Whether there is a signing key, which is never returned' }),
+  has_second_signing_key: z.literal(true).optional().meta({
+    description: 'True if there is a second signing key, absent otherwise',
+  }),
+});
+
 export interface NotificationsDeps {
-  store: Store;
   webhooks: Pick<WebhookClient, 'check'>;
   log: Log;
   /** A new id (`domain/id.ts`). */
   newId(): string;
 }
 
-/**
- * Webhook targets and their signing keys. Refuses an address that the policy never allows. An address behind a host
- * name is checked when it is called.
- */
-export function createNotificationsService({ store, webhooks, log, newId }: NotificationsDeps): NotificationsService {
-  const warnOfShortKeys = (id: string, keys: GivenKeys) => {
-    for (const field of KEY_FIELDS) {
-      const key = keys[field] ?? '';
-      if (key === '' || Buffer.byteLength(key) >= MIN_SIGNING_KEY_BYTES) continue;
-      log.warn({ notification: id, field }, `the signing key has fewer than ${MIN_SIGNING_KEY_BYTES} bytes`);
-    }
-  };
-
-  /** @throws AppError `INVALID_REQUEST` */
-  const checkAddress = (url: string, isDeclared: boolean) => {
-    if (isMaskedUrl(url)) throw invalidRequest('url: is hidden in part, as answers show it; give the whole URL');
-    try {
-      webhooks.check({ url, isDeclared });
-    } catch (error) {
-      if (!(error instanceof BlockedAddressError)) throw error;
-      throw invalidRequest(`url: ${error.message}`, error);
-    }
-  };
-
-  return {
-    async get(id) {
-      return notificationView(await find(store.read, id));
+/** Webhook targets and their signing keys. No answer contains a signing key. */
+export const notificationResource = resource<Notification, NotificationsDeps>({
+  name: 'notification',
+  title: 'webhook notification',
+  noun: 'notification',
+  tag: 'Notifications',
+  about: 'Webhook targets. Events are delivered at least once, in order per transaction.',
+  exampleId: 'accounting',
+  schema: notificationSchema,
+  list: { answer: 'Notifications, newest first' },
+  create: {
+    description:
+      'With a `signing_key` each delivery has two signatures. The header `X-Signature` is base64 of HMAC-SHA256 over ' +
+      'the body. The header `webhook-signature` of Standard Webhooks covers `webhook-id`, `webhook-timestamp` and ' +
+      'the body. A `url` to which no delivery may ever go, such as a private address, is refused. Responses hide the ' +
+      'parts of the `url` that may be a key: user-info, query, and path segments of 8 or more characters.',
+    body: {
+      schema: notificationCreateSchema,
+      example: { id: 'my-webhook', url: 'https://example.com/hook', signing_key: 'at least 32 characters are advised' },
     },
+  },
+  update: {
+    description:
+      'A signing key that is absent or null does not change. An empty string removes it; any other string sets it. ' +
+      'With a `second_signing_key`, `webhook-signature` has a signature by each key, so that receivers can change ' +
+      'from one key to the other. A `url` as responses show it does not change the address. After a change, all ' +
+      'events of its relayers go to the new address, also waiting events, and events of relayers that the API key ' +
+      'does not see.',
+    body: { schema: notificationUpdateSchema, example: { signing_key: '' } },
+  },
+  remove: {
+    summary: 'Delete a webhook notification that no relayer uses',
+    answer: 'Deleted; its waiting events are dropped',
+  },
 
-    async list(page) {
-      const { items, total } = await store.read.notifications(page);
-      return { items: items.map(notificationView), total };
-    },
+  // Fields are in the reference's order. Our own field is present only while there is a second key. The address is
+  // masked, because anybody with the whole address can often write to its receiver.
+  view({ id, type, url, hasSigningKey, hasSecondSigningKey }) {
+    const view: JsonObject = { id, type, url: maskKeys(url), has_signing_key: hasSigningKey };
+    return hasSecondSigningKey ? { ...view, has_second_signing_key: true } : view;
+  },
 
-    async create(body, by) {
-      const { id: asked, url, ...keys } = parseBody(notificationCreateSchema, body);
-      checkAddress(url, false);
-      const id = asked ?? newId();
-      const { made } = await changeSettingsOnce(store, by, async (writer) => {
-        if ((await writer.notification(id)) !== undefined) throw new AppError('NOTIFICATION_EXISTS', { id });
-        await writer.putNotification({ id, type: 'webhook', url, declaration: null });
-        const secrets = await putKeys(writer, id, keys);
-        const after = notificationView(await find(writer, id));
-        return { outcome: after, audit: audited('create', id, { before: null, after }, secrets) };
-      });
-      warnOfShortKeys(id, keys);
-      return made.outcome as WireObject;
-    },
+  on({ webhooks, log, newId }) {
+    const warnOfShortKeys = (id: string, keys: GivenKeys) => {
+      for (const field of KEY_FIELDS) {
+        const key = keys[field] ?? '';
+        if (key === '' || Buffer.byteLength(key) >= MIN_SIGNING_KEY_BYTES) continue;
+        log.warn({ notification: id, field }, `the signing key has fewer than ${MIN_SIGNING_KEY_BYTES} bytes`);
+      }
+    };
 
-    async update(id, body, by) {
-      const earlier = await earlierEffect(store.read, by.effect);
-      if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
-      const seen = await find(store.read, id);
-      const { url: given, ...keys } = parseBody(notificationUpdateSchema, body);
-      // A client that reads the notification, changes one field and writes all sends back the masked URL.
-      const url = given === maskKeys(seen.url) ? undefined : given;
-      if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
-      const { made } = await changeSettingsOnce(store, by, async (writer) => {
-        const notification = await find(writer, id);
-        const before = notificationView(notification);
-        await writer.putNotification({ ...notification, url: url ?? notification.url });
-        const secrets = await putKeys(writer, id, keys);
-        const after = notificationView(await find(writer, id));
-        return { outcome: after, audit: audited('update', id, { before, after }, secrets) };
-      });
-      warnOfShortKeys(id, keys);
-      return made.outcome as WireObject;
-    },
+    // An address behind a host name is checked when it is called.
+    const checkAddress = (url: string, isDeclared: boolean) => {
+      if (isMaskedUrl(url)) throw invalidRequest('url: is hidden in part, as answers show it; give the whole URL');
+      try {
+        webhooks.check({ url, isDeclared });
+      } catch (error) {
+        if (!(error instanceof BlockedAddressError)) throw error;
+        throw invalidRequest(`url: ${error.message}`, error);
+      }
+    };
 
-    async remove(id, by) {
-      await changeSettingsOnce(store, by, async (writer) => {
-        const before = notificationView(await find(writer, id));
-        const users = (await writer.allRelayers()).filter(({ notificationId }) => notificationId === id);
-        if (users.length > 0) {
-          throw new AppError('NOTIFICATION_IN_USE', { id, ...visibleRelayerUsers(users, by) });
-        }
-        await writer.deleteNotification(id);
-        return { outcome: null, audit: audited('delete', id, { before, after: null }) };
-      });
-    },
-  };
-}
+    return {
+      find: (read, id) => read.notification(id),
+      list: (read, page) => read.notifications(page),
 
-function audited(
-  action: AuditedChange['action'],
-  resourceId: string,
-  views: Pick<AuditedChange, 'before' | 'after'>,
-  secrets: readonly string[] = [],
-): AuditedChange {
-  return { action, resource: 'notification', resourceId, ...views, secrets };
-}
+      async create(body) {
+        const { id: asked, url, ...keys } = parseBody(notificationCreateSchema, body);
+        const id = asked ?? newId();
+        checkAddress(url, false);
+        return {
+          id,
+          async write(writer) {
+            await writer.putNotification({ id, type: 'webhook', url, declaration: null });
+            return putKeys(writer, id, keys);
+          },
+          done: () => warnOfShortKeys(id, keys),
+        };
+      },
+
+      async update(body, _, seen) {
+        const { id, url: before, declaration } = await seen();
+        const { url: given, ...keys } = parseBody(notificationUpdateSchema, body);
+        // A client that reads the notification, changes one field and writes all sends back the masked URL.
+        const url = given === maskKeys(before) ? undefined : given;
+        if (url !== undefined) checkAddress(url, hasDeclaredAddress({ url, declaration }));
+        return {
+          async write(writer, notification) {
+            await writer.putNotification({ ...notification, url: url ?? notification.url });
+            return putKeys(writer, id, keys);
+          },
+          done: () => warnOfShortKeys(id, keys),
+        };
+      },
+
+      isUsedBy: ({ notificationId }, { id }) => notificationId === id,
+      remove: (writer, { id }) => writer.deleteNotification(id),
+    };
+  },
+});
 
 type GivenKeys = Readonly<Partial<Record<SigningKeyField, string | null | undefined>>>;
 
@@ -126,10 +141,10 @@ const KEY_FIELDS: readonly SigningKeyField[] = ['signing_key', 'second_signing_k
 
 /**
  * Stores the given keys. Absent and null leave a key; an empty text removes it.
- * @returns the fields that were set or removed
+ * @returns the notification, and the fields that were set or removed
  * @throws AppError `INVALID_REQUEST` for a second key without a first, which the reference's receivers check
  */
-async function putKeys(writer: StoreWriter, id: string, keys: GivenKeys): Promise<SigningKeyField[]> {
+async function putKeys(writer: StoreWriter, id: string, keys: GivenKeys): Promise<Written<Notification>> {
   const changed: SigningKeyField[] = [];
   for (const field of KEY_FIELDS) {
     const key = keys[field] ?? undefined;
@@ -137,24 +152,10 @@ async function putKeys(writer: StoreWriter, id: string, keys: GivenKeys): Promis
     await writer.putSigningKey(id, key === '' ? null : key, field);
     changed.push(field);
   }
-  const { hasSigningKey, hasSecondSigningKey } = await find(writer, id);
-  if (hasSecondSigningKey && !hasSigningKey) {
+  const now = await writer.notification(id);
+  if (now === undefined) throw new Error(`There is no notification ${id}`);
+  if (now.hasSecondSigningKey && !now.hasSigningKey) {
     throw invalidRequest('second_signing_key: needs a signing_key');
   }
-  return changed;
-}
-
-async function find(read: StoreReader, id: string): Promise<Notification> {
-  const notification = await read.notification(id);
-  if (notification === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
-  return notification;
-}
-
-/**
- * The view of a notification. Fields are in the reference's order. Our own field is present only while there is a
- * second key. The address is masked, because anybody with the whole address can often write to its receiver.
- */
-function notificationView({ id, type, url, hasSigningKey, hasSecondSigningKey }: Notification): JsonObject {
-  const view = { id, type, url: maskKeys(url), has_signing_key: hasSigningKey };
-  return hasSecondSigningKey ? { ...view, has_second_signing_key: true } : view;
+  return { now, secrets: changed };
 }

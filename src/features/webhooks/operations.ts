@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { moment } from '../../domain/wire-time.ts';
 import { successPart } from '../../http/envelope.ts';
-import { moment, notificationSchema, partOf } from '../../http/openapi/answers.ts';
-import { BODY, created, one, operation, page, raw } from '../../http/operation.ts';
-import { pageQuerySchema, partRequest, sealedPartQuerySchema } from '../../http/paging.ts';
-import { notificationCreateSchema, notificationUpdateSchema } from './records/notification.ts';
+import { partOf } from '../../http/openapi/answers.ts';
+import { one, operation, raw } from '../../http/operation.ts';
+import { partRequest, sealedPartQuerySchema } from '../../http/paging.ts';
 import { webhookEndSchema, webhookEventNameSchema } from './records/webhook-event.ts';
 
 /** An event and the state of its delivery. */
@@ -38,83 +38,8 @@ const deliveryQuery = sealedPartQuerySchema.extend({
   transaction_id: z.string().optional().meta({ description: 'Only deliveries of events of this transaction' }),
 });
 
-/** Webhook targets and their deliveries. No answer contains a signing key. */
-export const notificationOperations = [
-  operation({
-    method: 'GET',
-    path: '/api/v1/notifications',
-    query: pageQuerySchema,
-    permission: 'notifications:read',
-    id: 'listNotifications',
-    tag,
-    summary: 'List webhook notifications',
-    answer: page('Notifications, newest first', notificationSchema),
-    errors: ['INVALID_REQUEST'],
-    handle: (call, { services }) => services.notifications.list(call.page),
-  }),
-  operation({
-    method: 'POST',
-    path: '/api/v1/notifications',
-    permission: 'notifications:write',
-    id: 'createNotification',
-    tag,
-    summary: 'Create a webhook notification',
-    description:
-      'With a `signing_key` each delivery has two signatures. The header `X-Signature` is base64 of HMAC-SHA256 over ' +
-      'the body. The header `webhook-signature` of Standard Webhooks covers `webhook-id`, `webhook-timestamp` and ' +
-      'the body. A `url` to which no delivery may ever go, such as a private address, is refused. Responses hide the ' +
-      'parts of the `url` that may be a key: user-info, query, and path segments of 8 or more characters.',
-    body: {
-      schema: notificationCreateSchema,
-      example: { id: 'my-webhook', url: 'https://example.com/hook', signing_key: 'at least 32 characters are advised' },
-    },
-    answer: created('The created notification', notificationSchema),
-    errors: [...BODY, 'NOTIFICATION_EXISTS'],
-    handle: (call, { services }) => services.notifications.create(call.body, call.caller),
-  }),
-  operation({
-    method: 'GET',
-    path: '/api/v1/notifications/:id',
-    permission: 'notifications:read',
-    id: 'getNotification',
-    tag,
-    summary: 'Get a webhook notification',
-    answer: one('The notification', notificationSchema),
-    errors: ['NOTIFICATION_NOT_FOUND'],
-    handle: (call, { services }) => services.notifications.get(call.params.id),
-  }),
-  operation({
-    method: 'PATCH',
-    path: '/api/v1/notifications/:id',
-    permission: 'notifications:write',
-    id: 'updateNotification',
-    tag,
-    summary: 'Update a webhook notification',
-    description:
-      'A signing key that is absent or null does not change. An empty string removes it; any other string sets it. ' +
-      'With a `second_signing_key`, `webhook-signature` has a signature by each key, so that receivers can change ' +
-      'from one key to the other. A `url` as responses show it does not change the address. After a change, all ' +
-      'events of its relayers go to the new address, also waiting events, and events of relayers that the API key ' +
-      'does not see.',
-    body: { schema: notificationUpdateSchema, example: { signing_key: '' } },
-    answer: one('The notification after the change', notificationSchema),
-    errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],
-    handle: (call, { services }) => services.notifications.update(call.params.id, call.body, call.caller),
-  }),
-  operation({
-    method: 'DELETE',
-    path: '/api/v1/notifications/:id',
-    permission: 'notifications:write',
-    id: 'deleteNotification',
-    tag,
-    summary: 'Delete a webhook notification that no relayer uses',
-    answer: one('Deleted; its waiting events are dropped', z.string()),
-    errors: ['NOTIFICATION_NOT_FOUND', 'NOTIFICATION_IN_USE'],
-    async handle(call, { services }) {
-      await services.notifications.remove(call.params.id, call.caller);
-      return 'Notification deleted successfully';
-    },
-  }),
+/** The deliveries of webhook targets. */
+export const deliveryOperations = [
   operation({
     method: 'GET',
     path: '/api/v1/notifications/:id/deliveries',

@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { moment } from '../../domain/wire-time.ts';
 
 /**
  * Schemas of the answers. Answers are not validated when they are sent. A test checks real answers against these
  * schemas.
  */
 
-/** A point in time. */
-export const moment = z.string().meta({
-  description: 'Time (RFC 3339)',
-  examples: ['2026-11-21T11:31:18.123456+00:00'],
-});
 /** A whole number of any size. */
 export const amount = z.number().meta({ type: 'integer', description: 'Exact integer, also beyond 2^53' });
 const logLevel = z.enum(['log', 'debug', 'info', 'warn', 'error', 'result']);
@@ -68,16 +64,6 @@ export const failureSchema = z.object({
     description: 'Only with RELAYER_DISABLED: the results of the failed checks, and the time of the next check',
   }),
   after: z.int().optional().meta({ description: 'Seconds to wait; only with status 429' }),
-});
-
-export const notificationSchema = z.object({
-  id: z.string(),
-  type: z.literal('webhook'),
-  url: z.string(),
-  has_signing_key: z.boolean().meta({ description: 'Whether there is a signing key, which is never returned' }),
-  has_second_signing_key: z.literal(true).optional().meta({
-    description: 'True if there is a second signing key, absent otherwise',
-  }),
 });
 
 const rpcOutcomeSchema = z.object({

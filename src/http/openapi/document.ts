@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { jsonSchemas } from '../../domain/json/json-schema.ts';
+import { RESOURCE_PATHS } from '../../features/api-keys/records/access.ts';
+import { RESOURCES } from '../../features/resource-table.ts';
 import { HTTP_LIMITS } from '../admission.ts';
 import { failure } from '../envelope.ts';
 import {
@@ -216,10 +218,8 @@ function exampleOfName(name: string, url: string): string {
   if (name === 'nonce') return '7';
   if (name !== 'id') return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
   if (url.includes('/plugins/')) return 'hello';
-  if (url.includes('/api-keys/')) return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
-  if (url.includes('/signers/')) return 'my-key';
-  if (url.includes('/networks/')) return 'evm:my-chain';
-  return url.includes('/notifications/') ? 'accounting' : 'sepolia-1';
+  const kind = RESOURCES.find(({ name: one }) => url.includes(`/${RESOURCE_PATHS[one]}/`));
+  return kind?.exampleId ?? 'sepolia-1';
 }
 
 /** Returns the query parameters: those in the route's schema, and those that its handler reads itself. */

@@ -1,5 +1,7 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
 import { relayerDisabled } from '../../features/relayers/records/relayer.ts';
+import { resourceErrors } from '../../features/resource.ts';
+import { RESOURCES } from '../../features/resource-table.ts';
 import type { ChainBodies } from '../operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];
@@ -40,17 +42,15 @@ const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>
 
 /** Example values for errors in which a placeholder has another meaning. */
 const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, string>>>>> = {
-  API_KEY_NOT_FOUND: { id: '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10' },
+  ...Object.fromEntries(
+    RESOURCES.flatMap(({ name, exampleId: id }) =>
+      resourceErrors(name, 'NOT_FOUND', 'EXISTS', 'IN_USE').map((code) => [code, { id }]),
+    ),
+  ),
   DELIVERY_NOT_FOUND: { id: '7f1c0b6e-6a43-4b4e-9c34-0a2b7c8d9e10' },
   FETCH_FAILED: { reason: 'fetch https://api.example.com/price: no answer within 10 s' },
   LOCK_HELD_ELSEWHERE: { name: 'payouts' },
   METRIC_NOT_FOUND: { name: 'request_total' },
-  NETWORK_EXISTS: { id: 'evm:my-chain' },
-  NETWORK_IN_USE: { id: 'evm:my-chain' },
-  NETWORK_NOT_FOUND: { id: 'evm:my-chain' },
-  NOTIFICATION_EXISTS: { id: 'accounting' },
-  NOTIFICATION_IN_USE: { id: 'accounting' },
-  NOTIFICATION_NOT_FOUND: { id: 'accounting' },
   PAYLOAD_TOO_LARGE: { limit: '524288' },
   PLUGIN_DISABLED: { id: 'double' },
   PLUGIN_NOT_FOUND: { id: 'double' },

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
+import { moment } from '../../domain/wire-time.ts';
 import { COMMON_RELAYER_CHECKS } from '../../features/relayers/records/disabled-reason.ts';
-import { amount, disabledReasonSchema, moment } from './answers.ts';
+import { amount, disabledReasonSchema } from './answers.ts';
 
 /** The answers about a relayer. Families add their own fields and reasons to them. */
 export interface RelayerAnswers {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
+import { moment } from '../../domain/wire-time.ts';
 import { type WebhookEventName, webhookEventNameSchema } from '../../features/webhooks/records/webhook-event.ts';
-import { moment } from './answers.ts';
 
 /** The meaning of each event. */
 const EVENTS: Readonly<Record<WebhookEventName, string>> = {

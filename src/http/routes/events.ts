@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { moment } from '../../domain/wire-time.ts';
 import { loggedCallSchema } from '../../features/plugins/operations.ts';
 import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import { eventStream } from '../events/event-stream.ts';
-import { moment } from '../openapi/answers.ts';
 import { operation, raw } from '../operation.ts';
 
 /** The data of an event about a transaction. */

@@ -1,11 +1,25 @@
+/** The settings that clients list, create and change in the same way, by their names in audit records and in paths. */
+export const RESOURCE_PATHS = {
+  notification: 'notifications',
+  signer: 'signers',
+  network: 'networks',
+  api_key: 'api-keys',
+} as const;
+
+export type ResourceName = keyof typeof RESOURCE_PATHS;
+
+type ResourcePath = (typeof RESOURCE_PATHS)[ResourceName];
+
+const READ_WRITE = ['read', 'write'] as const;
+
 /** The actions for each kind of resource. Each action also lets its key read the resource that it is done to. */
 const ACTIONS = {
   relayers: ['read', 'send', 'sign', 'rpc', 'write'],
   plugins: ['read', 'call', 'write'],
-  notifications: ['read', 'write'],
-  signers: ['read', 'write'],
-  networks: ['read', 'write'],
-  'api-keys': ['read', 'write'],
+  ...(Object.fromEntries(Object.values(RESOURCE_PATHS).map((path) => [path, READ_WRITE])) as Record<
+    ResourcePath,
+    typeof READ_WRITE
+  >),
   audit: ['read'],
   metrics: ['read'],
 } as const;

@@ -14,7 +14,7 @@ export interface Actor {
 /** Who asks for a change of settings. */
 export interface Caller extends Actor {
   /** What exists for the key and what it may do; absent for a key that may do all. */
-  access?: Pick<Access, 'sees' | 'may'> | undefined;
+  access?: Pick<Access, 'sees' | 'may' | 'lacks'> | undefined;
   /** The effect that happens once; present when the request has an idempotency key. */
   effect?: KeyedEffect | undefined;
 }

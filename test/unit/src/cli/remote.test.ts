@@ -52,7 +52,12 @@ t.test('lists are rows for people, and lines of JSON for programs', async (t) =>
     'a   evm:sepolia  active    1.5 of the native coin  0x1',
     'b   evm:sepolia  disabled  1.5 of the native coin  0x1      "no answer"',
   ]);
-  services.apiKeys.known.set('k', { id: 'k', name: 'Reader', expires_at: null, permissions: ['a:read', 'b:read'] });
+  services.resources.api_key.known.set('k', {
+    id: 'k',
+    name: 'Reader',
+    expires_at: null,
+    permissions: ['a:read', 'b:read'],
+  });
   t.match((await run('keys')).said, /^k +Reader +never +a:read b:read$/m);
   t.strictSame((await run('whoami')).said.split('\n'), [
     'ID       NAME     ENDS   PERMISSIONS',
@@ -233,7 +238,7 @@ t.test('webhooks are listed, then what became of the events of one, and one is d
   const { url, services } = await startHttp(t);
   const run = (...typed: string[]) =>
     runTyped('.', ['webhooks', ...typed], { ISOLAYER_URL: url, ISOLAYER_KEY: API_KEY });
-  services.notifications.known.set('shop', { id: 'shop', url: 'https://shop.example', has_signing_key: true });
+  services.resources.notification.known.set('shop', { id: 'shop', url: 'https://shop.example', has_signing_key: true });
   t.match((await run()).said, /^shop +yes +https:\/\/shop\.example$/m);
   const asked: unknown[] = [];
   const one = { id: 'e1', state: 'dead', event: 'transaction_update', created_at: '2026', tries: 3 };

@@ -25,7 +25,7 @@ t.test('what is shown once is kept nowhere: its repeat is told so', async (t) =>
     [again.status, again.json],
     [409, { error: /answered with status 201\. That answer is not stored any more/ }],
   );
-  t.equal(services.apiKeys.accesses.length, 1);
+  t.equal(services.resources.api_key.callers.length, 1);
 });
 
 t.test('a repeat gets the first answer, and nothing runs again', async (t) => {
@@ -49,7 +49,7 @@ t.test('the status is repeated too, and other methods than POST are safe to repe
   t.strictSame([(await create()).status, (await create()).status], [201, 201]);
   const remove = () => call('/api/v1/notifications/n1', { method: 'DELETE', headers: keyed('remove') });
   t.strictSame([(await remove()).status, (await remove()).status], [200, 200]);
-  t.equal(services.notifications.known.size, 0);
+  t.equal(services.resources.notification.known.size, 0);
 });
 
 t.test('without the header each request is its own, and a read ignores it', async (t) => {

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
-import { apiKeySchema } from '../../../../src/features/api-keys/operations.ts';
+import { apiKeyResource } from '../../../../src/features/api-keys/api-keys.ts';
 import { FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
 import { createAuditService } from '../../../../src/features/audit/audit.ts';
 import { auditRecordSchema } from '../../../../src/features/audit/operations.ts';
-import { networkView } from '../../../../src/features/networks/network-view.ts';
-import { networkSchema } from '../../../../src/features/networks/operations.ts';
+import { networkResource, networkView } from '../../../../src/features/networks/networks.ts';
 import { networkNotReached, relayerDisabled, relayerView } from '../../../../src/features/relayers/records/relayer.ts';
 import { createDeliveriesService } from '../../../../src/features/webhooks/deliveries.ts';
 import { deliverySchema, wholeDeliverySchema } from '../../../../src/features/webhooks/operations.ts';
@@ -47,8 +46,8 @@ t.test('only the answer that makes a key has it', (t) => {
     rate_limit: null,
     expires_at: null,
   };
-  t.ok(apiKeySchema.safeParse(key).success);
-  t.notOk(apiKeySchema.safeParse({ ...key, key: 'iso_x' }).success);
+  t.ok(apiKeyResource.schema.safeParse(key).success);
+  t.notOk(apiKeyResource.schema.safeParse({ ...key, key: 'iso_x' }).success);
   const made = describedOperations(describedBodies())['POST /api/v1/api-keys']?.answer.schema;
   t.ok(made?.safeParse({ success: true, error: null, data: { ...key, key: 'iso_x' } }).success);
   t.end();
@@ -104,7 +103,7 @@ t.test('network operations', async (t) => {
         settings,
         source: 'file',
       });
-      t.strictSame(networkSchema.parse(view), view);
+      t.strictSame(networkResource.schema.parse(view), view);
     }
     t.end();
   });

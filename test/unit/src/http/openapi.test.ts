@@ -6,7 +6,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import { ERRORS, type ErrorCode } from '../../../../src/domain/errors.ts';
 import { pluginCallOperations, pluginSchema } from '../../../../src/features/plugins/operations.ts';
 import { pluginEntrySchema } from '../../../../src/features/plugins/records/plugin.ts';
-import { signerSchema } from '../../../../src/features/signers/operations.ts';
+import { signerResource } from '../../../../src/features/signers/signers.ts';
 import { signingOperations } from '../../../../src/features/signing/operations.ts';
 import { lifecycleOperations, timelineSchema } from '../../../../src/features/transactions/operations.ts';
 import { timelineOf } from '../../../../src/features/transactions/timeline.ts';
@@ -305,8 +305,8 @@ t.test('the body is that of any kind that clients can make, with its secrets as 
   const body = describedOperations(describedBodies())['POST /api/v1/signers']?.body;
   t.ok(body?.schema.safeParse(body.example).success);
   t.notOk(body?.schema.safeParse({ type: 'local', config: { path: 'x', passphrase: 'x' } }).success);
-  t.ok(signerSchema.safeParse({ id: 'k', type: 'local', config: {} }).success);
-  t.notOk(signerSchema.safeParse({ id: 'k', type: 'local', config: {}, key: 'x' }).success);
+  t.ok(signerResource.schema.safeParse({ id: 'k', type: 'local', config: {} }).success);
+  t.notOk(signerResource.schema.safeParse({ id: 'k', type: 'local', config: {}, key: 'x' }).success);
   t.end();
 });
 

@@ -3,7 +3,7 @@ import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { NetworkDirectory } from '../../../../../src/features/networks/network-directory.ts';
-import { createNetworksService, rpcUrlsDigest } from '../../../../../src/features/networks/networks.ts';
+import { networkResource, networkView, rpcUrlsDigest } from '../../../../../src/features/networks/networks.ts';
 import type { ConfiguredNetwork } from '../../../../../src/features/networks/record.ts';
 import { SettingsFeed } from '../../../../../src/features/settings-feed.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
@@ -26,7 +26,7 @@ async function stage(t: Test) {
   const networks = new NetworkDirectory([configured('sepolia', true), configured('mine', false)], store.read);
   await feed.follow('network', () => networks.reload());
   const rechecked: string[] = [];
-  const made = createNetworksService({
+  const made = networkResource.open({
     store,
     networks,
     feed,
@@ -193,4 +193,45 @@ t.test('under one name each change happens once', async (t) => {
   t.match(await service.get('evm:chain-1'), { tags: ['y'] });
   await service.remove('evm:chain-1', once(2));
   await service.remove('evm:chain-1', once(2));
+});
+
+t.test('keys come in the reference’s order, and what may be a key of an endpoint is hidden', (t) => {
+  const view = networkView({
+    type: 'evm',
+    name: 'Mine',
+    rpcUrls: [
+      { url: 'https://mainnet.example/v3/0123456789abcdef', weight: 60 },
+      { url: 'https://api.example/ext/bc/C/rpc', weight: 40 },
+    ],
+    settings: { symbol: 'ETH', chain_id: 5, tags: ['t'], explorer_urls: ['https://scan.example'], is_testnet: true },
+    source: 'api',
+  });
+  t.equal(
+    JSON.stringify(view),
+    JSON.stringify({
+      id: 'evm:mine',
+      name: 'Mine',
+      network_type: 'evm',
+      rpc_urls: [
+        { url: 'https://mainnet.example/v3/***', weight: 60 },
+        { url: 'https://api.example/ext/bc/C/rpc', weight: 40 },
+      ],
+      explorer_urls: ['https://scan.example'],
+      is_testnet: true,
+      tags: ['t'],
+      symbol: 'ETH',
+      chain_id: 5,
+      source: 'api',
+    }),
+  );
+  t.end();
+});
+
+t.test('relays are shown without what may be a key in their addresses', (t) => {
+  const [url, method] = ['https://relay.example/v1/0123456789abcdef', 'eth_sendPrivateTransaction'];
+  const settings = { private_rpc_urls: [url, { url, method }] };
+  t.match(networkView({ type: 'evm', name: 'mine', rpcUrls: [], settings, source: 'file' }), {
+    private_rpc_urls: ['https://relay.example/v1/***', { url: 'https://relay.example/v1/***', method }],
+  });
+  t.end();
 });

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { SignerDirectory } from '../../../../../src/features/signers/signer-directory.ts';
-import { createSignersService } from '../../../../../src/features/signers/signers.ts';
+import { signerResource } from '../../../../../src/features/signers/signers.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { createSecretResolver } from '../../../../../src/settings/secrets.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
@@ -35,17 +35,17 @@ async function stage(t: Test, usesServerIdentity = false) {
     },
   });
   t.teardown(() => signers.close());
-  const guard = createAddressGuard({ allowedHosts: [], blockPrivate: true });
-  const made = createSignersService({
+  const made = signerResource.open({
     store,
     signers,
-    kinds,
-    guard,
-    usesServerIdentity,
+    signerKinds: kinds,
+    signerGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
+    signersUseServerIdentity: usesServerIdentity,
     newId: () => crypto.randomUUID(),
   });
   const service = {
     ...made,
+    update: (id: string) => made.update(id, {}, OPERATOR),
     create: (body: unknown, by = OPERATOR) => made.create(body, by),
     remove: (id: string, by = OPERATOR) => made.remove(id, by),
   };

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
 import { createWebhookClient } from '../../../../../src/egress/webhook-client.ts';
-import { createNotificationsService } from '../../../../../src/features/webhooks/notifications.ts';
+import { notificationResource } from '../../../../../src/features/webhooks/notifications.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
@@ -22,7 +22,7 @@ async function stage(t: Test) {
   );
   const webhooks = createWebhookClient({ declared, others } as Parameters<typeof createWebhookClient>[0]);
   t.teardown(() => webhooks.close());
-  const made = createNotificationsService({ store, webhooks, log, newId: () => crypto.randomUUID() });
+  const made = notificationResource.open({ store, webhooks, log, newId: () => crypto.randomUUID() });
   const service = {
     ...made,
     create: (body: unknown, by = OPERATOR) => made.create(body, by),
@@ -152,7 +152,7 @@ t.test('a refused body changes nothing, and an unknown id is 404 before anything
 
 t.test('what relayers refer to is not deleted', async (t) => {
   const world = await EngineWorld.open(t);
-  const { notifications } = world.services();
+  const notifications = world.services().resources.notification;
   await notifications.create({ id: 'n1', url: URL_ONE }, OPERATOR);
   await world.store.write(async (writer) => {
     for (const id of ['a', 'b']) await writer.putRelayer(relayerNamed(id, { notificationId: 'n1' }));

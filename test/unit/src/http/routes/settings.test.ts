@@ -67,16 +67,18 @@ t.test("the reference's texts of failures of notifications", async (t) => {
 t.test('an API key is shown when it is created, and never again', async (t) => {
   const path = '/api/v1/api-keys';
   const { call, post, services } = await startHttp(t);
-  const created = await post(path, '{"id":"k1"}');
+  const created = await post(path, '{"id":"k1","permissions":["*"]}');
   t.match([created.status, created.json], [201, { success: true, data: { id: 'k1', key: 'a fresh key' } }]);
-  t.strictSame(services.apiKeys.accesses, [FULL_ACCESS]);
+  t.match(services.resources.api_key.callers, [{ access: FULL_ACCESS }]);
   const list = (await call(path)).json as { data: unknown };
-  t.strictSame(list.data, [{ id: 'k1' }]);
+  t.strictSame(list.data, [{ id: 'k1', permissions: ['*'] }]);
   t.match((await call(`${path}/k1`)).json, { data: { id: 'k1' } });
   t.match((await call(`${path}/current`)).json, { success: true, data: { id: 'default' } }, 'that of the request');
   t.match((await call(`${path}/k1/permissions`)).json, { success: true, data: ['*'] });
   const deleted = await call(`${path}/k1`, { method: 'DELETE' });
   t.strictSame(deleted.json, { success: true, data: 'API key deleted successfully', error: null });
+  services.resources.api_key.own = undefined;
+  t.equal((await call(`${path}/current`)).status, 401, 'another instance has revoked it');
   t.match(await call(`${path}/k1/permissions`), { status: 404, json: { error: 'Api key with id k1 not found' } });
 });
 
@@ -84,7 +86,7 @@ t.test('a change is recorded with the key and the request that made it', async (
   const { post, services } = await startHttp(t);
   await post('/api/v1/notifications', '{"id":"a"}', { 'x-request-id': 'mine' });
   await post('/api/v1/notifications', '{"id":"b"}', { 'x-request-id': 'keyed', 'idempotency-key': 'k' });
-  const { callers } = services.notifications;
+  const { callers } = services.resources.notification;
   t.match(callers, [
     { keyId: 'default', requestId: 'mine', effect: undefined },
     { keyId: 'default', requestId: 'keyed', effect: { occurrence: 0, isStep: false } },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AuditedChange } from '../../../../src/features/audit/record.ts';
-import { changeSettingsOnce } from '../../../../src/features/settings-change.ts';
+import { changeSettingsOnce } from '../../../../src/features/resource.ts';
 import { OPERATOR, operatorOnce } from '../../../support/caller.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { relayerOf, storeFor } from '../../../support/store.ts';
