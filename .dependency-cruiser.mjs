@@ -283,7 +283,7 @@ export default {
     owner('preact', npm('(preact|@preact|uplot)'), '^console/'),
   ],
   options: {
-    // The sandbox's packages are declared in the repository's package.json.
+    // For the sandbox's tests, whose packages are declared in the repository's package.json.
     combinedDependencies: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)\\.tap/' },

@@ -5,9 +5,10 @@
 FROM node:26.10.0-trixie-slim AS install
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sandbox/package.json ./sandbox/package.json
 # The image brings Node itself, so the one that comes with the packages is left out. npm leaves the compiler in, because
 # Solana's codecs name it as an optional peer.
-RUN npm ci --omit=dev --workspaces=false --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/typescript
+RUN npm ci --omit=dev --workspace=sandbox --include-workspace-root --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/typescript
 
 FROM node:26.10.0-trixie-slim
 # Reachable from outside the container, and therefore only with an API_KEY.

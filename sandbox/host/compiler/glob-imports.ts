@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
+import { TraceMap } from '@jridgewell/trace-mapping';
 import { type Location, type PartialMessage, type TransformOptions, transform } from 'esbuild';
 import { MAX_PROBLEMS } from './build-job.ts';
 import { isBuildFailure } from './build-problems.ts';
 import { GUEST_SYNTAX, guestLoader, isCodeLoader } from './guest-syntax.ts';
-import { readSourceMap } from './source-map.ts';
+import { originalPosition } from './source-positions.ts';
 
 const REFUSED =
   'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed text of its own';
@@ -114,14 +115,14 @@ function* callsIn(code: string): Generator<number> {
 }
 
 function placesOf(file: string, text: string, code: string, map: string): DynamicImportCall[] {
-  const found = readSourceMap(map);
+  const read = new TraceMap(map);
   const generatedLines = lineStarts(code);
   const written = lineStarts(text);
   const places = new Map<number, DynamicImportCall>();
   let row = 0;
   for (const index of callsIn(code)) {
     while ((generatedLines[row + 1] ?? Number.POSITIVE_INFINITY) <= index) row += 1;
-    const { line, column } = found.find(row, index - (generatedLines[row] ?? 0)) ?? { line: 0, column: 0 };
+    const { line, column } = originalPosition(read, row, index - (generatedLines[row] ?? 0)) ?? { line: 0, column: 0 };
     const start = written[line] ?? 0;
     const at = start + column;
     const isOfModule = code.startsWith('module', index);

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { readSourceMap, type SourceMapText } from './source-map.ts';
+import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 
 /** Turns positions in a bundle into positions in the author's files. */
 export interface SourcePositions {
@@ -35,13 +35,13 @@ const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 export function sourcePositions(filename: string, map: string | null, root: string): SourcePositions {
   const isTooLarge = map === null;
   let text = map ?? '';
-  let parsed: SourceMapText | undefined;
+  let parsed: TraceMap | undefined;
   const frame = new RegExp(`^(\\s*at .*?)${escaped(filename)}:(\\d+):(\\d+)`);
 
   function original(line: number, column: number): string | undefined {
-    parsed ??= readSourceMap(text);
+    parsed ??= new TraceMap(text);
     text = '';
-    const found = parsed.find(line - 1, column - 1);
+    const found = originalPosition(parsed, line - 1, column - 1);
     if (found === undefined || RUNTIME_SOURCE.test(found.source)) return undefined;
     const source = PACKAGE_ABOVE.exec(found.source)?.[1] ?? posix.join(root, found.source);
     return `${source}:${found.line + 1}:${found.column + 1}`;
@@ -71,6 +71,18 @@ export function sourcePositions(filename: string, map: string | null, root: stri
       return lines.join('\n');
     },
   };
+}
+
+/** The original of a position, all counted from 0: that of the last entry at or before it in its line. */
+export function originalPosition(
+  map: TraceMap,
+  line: number,
+  column: number,
+): { source: string; line: number; column: number } | undefined {
+  const [, at, originalLine, originalColumn] = traceSegment(map, line, column) ?? [];
+  const source = at === undefined ? undefined : map.sources[at];
+  if (typeof source !== 'string' || originalLine === undefined || originalColumn === undefined) return undefined;
+  return { source, line: originalLine, column: originalColumn };
 }
 
 /** A frame of the author's own files, once it is mapped. */
