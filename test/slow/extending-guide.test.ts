@@ -24,6 +24,16 @@ function blocksOf(title: string): Block[] {
   }));
 }
 
+/** A plugin of the copy in the test kit, before a relayer of its own. */
+const FAKING = `
+import { openSandbox } from './src/cli/testing/sandbox.ts';
+const relayers = { p: { getBalance: async () => ({ balance: '7', unit: 'penny' }) } };
+const sandbox = await openSandbox({ folder: 'plugins', relayers });
+const { balance, unit } = (await sandbox.call('purse')).body.data;
+console.log(balance, unit);
+await sandbox.close();
+`;
+
 /** A copy of the sources with these blocks applied. */
 function copyWith(t: Test, blocks: readonly Block[]): string {
   const dir = t.testdir();
@@ -111,9 +121,11 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const generating = await run(dir, process.execPath, [join('test', 'client', 'main.ts')]);
   t.equal(generating.exitCode, 0, generating.said);
   const sending = run(dir, process.execPath, ['--input-type=module', '--eval', SENDING]);
+  const faking = run(dir, process.execPath, ['--input-type=module', '--eval', FAKING]);
   const typing = run(dir, compiler, ['-p', dir, '--pretty', 'false']);
   const service = await startService(env, relative(root, join(dir, 'src', 'main.ts')));
   t.teardown(() => service.kill());
+  t.equal((await faking).said, '7 penny\n', 'the test kit');
   t.match(await service.call('purse'), { status: 200, body: { data: { balance: '100', unit: 'penny' } } });
   // Not by `service.request`, which knows only the operations of these sources.
   const headers = { authorization: `Bearer ${service.apiKey}` };

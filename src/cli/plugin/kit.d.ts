@@ -43,13 +43,18 @@ declare module 'isolayer/testing' {
 }
 
 declare module 'isolayer/testing/relayer' {
-  import type { Json } from 'isolayer';
+  import type { Json, Relayer } from 'isolayer';
 
   type JsonObject = { [key: string]: Json };
   type Maybe<T> = T | Promise<T>;
+  /** What `FakeRelayer` has no shorter form of. */
+  type Others = Omit<
+    Relayer,
+    'sendTransaction' | 'getTransaction' | 'getRelayer' | 'getRelayerStatus' | 'signTransaction' | 'rpc'
+  >;
 
-  /** A fake relayer. If one of its functions throws, the plugin's promise rejects with the error's text. */
-  export interface FakeRelayer {
+  /** A fake relayer. What a relayer can beside these is a function of its own name. If one of its functions throws, the plugin's promise rejects with the error's text. */
+  export interface FakeRelayer extends Partial<Others> {
     /** The answer of `getRelayer`: the fields that differ from an EVM relayer that is not paused. */
     info?: JsonObject;
     /** The answer of `getRelayerStatus`. */

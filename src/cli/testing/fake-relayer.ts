@@ -4,7 +4,8 @@ type Maybe<T> = T | Promise<T>;
 
 /**
  * A fake relayer. Functions that are left out answer like a relayer whose transactions get into a block at once. If a
- * function throws, the plugin's promise rejects with the error's text.
+ * function throws, the plugin's promise rejects with the error's text. What a relayer can beside these is a function of
+ * its own name.
  */
 export interface FakeRelayer {
   /** The answer of `getRelayer`: the fields that differ from an EVM relayer that is not paused. */

@@ -4,11 +4,18 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';
 import { createFetchService } from '../../features/plugins/fetch.ts';
+import type { BoundCapability } from '../../features/plugins/host/capabilities/capability.ts';
 import type { KvService, Services } from '../../features/services.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { FakeRelayer } from './fake-relayer.ts';
 
 const ENDS = new Set(['mined', 'confirmed', 'canceled', 'expired', 'failed']);
+
+/** The capabilities of relayers that {@link FakeServices} answers itself. */
+const SHORTER: ReadonlySet<string> = new Set([
+  ...['sendTransaction', 'getTransaction', 'waitTransaction', 'getRelayer', 'getRelayerStatus', 'signTransaction'],
+  'rpc',
+]);
 
 /** A request that a plugin has sent. */
 export interface SentRequest {
@@ -58,6 +65,32 @@ export class FakeServices {
       fetch: createFetchService({ http, store: { read: {} as StoreReader, write } }),
       effects: { recorded: async () => [], failure: async () => undefined, refuse: async () => true },
     } as unknown as Services;
+  }
+
+  /**
+   * The capabilities over the fakes. One that a {@link FakeRelayer} has no shorter form of is answered by the
+   * function of the same name, with the same arguments, of the test's relayer.
+   */
+  capabilities(bound: ReadonlyMap<string, BoundCapability>): ReadonlyMap<string, BoundCapability> {
+    return new Map([...bound].map(([method, capability]) => [method, this.answerable(capability)]));
+  }
+
+  private answerable(capability: BoundCapability): BoundCapability {
+    const [, name = ''] = capability.method.split('relayer.');
+    if (name === '' || SHORTER.has(name)) return capability;
+    return {
+      ...capability,
+      prepare: (params) => {
+        const { relayerId, ...given } = params as { relayerId: string };
+        const run = async () => {
+          const functions = this.relayer(relayerId) as Record<string, ((...given: unknown[]) => Json) | undefined>;
+          const answer = functions[name];
+          if (answer === undefined) throw invalidRequest(`the test's relayer ${relayerId} has no function ${name}`);
+          return await answered(() => answer(...Object.values(given)));
+        };
+        return { ...capability.prepare(params), run };
+      },
+    };
   }
 
   private relayer(id: string): FakeRelayer {

@@ -5,6 +5,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
+import { bindCapabilities } from '../../features/plugins/host/capabilities/table.ts';
 import { createPluginHost } from '../../features/plugins/host/create-plugin-host.ts';
 import { pluginEntrySchema } from '../../features/plugins/records/plugin.ts';
 import { failure } from '../../http/envelope.ts';
@@ -73,8 +74,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxProcesses: 4,
     mostThreads: 1,
   });
+  const services = fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} });
   await host.start({
-    services: fakes.services({ fetch: (request) => answered(answer, request), close: async () => {} }),
+    services,
+    capabilities: fakes.capabilities(bindCapabilities(services)),
     books: { kvUsage: async () => ({ keys: 0, bytes: 0 }), spentLastHour: async () => ({ value: 0n, fee: 0n }) },
   });
   return {

@@ -138,11 +138,10 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     return opened && { root, ...opened };
   }
 
-  async function start({ services, books, settings }: PluginSurroundings): Promise<void> {
+  async function start({ services, capabilities, books, settings }: PluginSurroundings): Promise<void> {
     const { effects } = services;
-    const capabilities = bindCapabilities(services);
     gateway = new CapabilityGateway({
-      capabilities,
+      capabilities: capabilities ?? bindCapabilities(services),
       calls,
       effects,
       log,

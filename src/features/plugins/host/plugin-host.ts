@@ -9,6 +9,7 @@ import type { PluginEntry } from '../records/plugin.ts';
 import type { StoredPlugin } from '../records/plugin-settings.ts';
 import type { ActualSpend } from '../records/spending.ts';
 import type { CallFeed } from './call-feed.ts';
+import type { BoundCapability } from './capabilities/capability.ts';
 
 /** Runs plugins. Hides processes, threads and isolates from its callers. */
 export interface PluginHost {
@@ -65,6 +66,8 @@ export interface PluginBooks {
 /** The parts of the service that plugins need. */
 export interface PluginSurroundings {
   services: Services;
+  /** Absent: those of the services. */
+  capabilities?: ReadonlyMap<string, BoundCapability>;
   /** Reads plugins' usage from the store. */
   books: PluginBooks;
   /** The settings that clients have stored for a plugin. Absent: no plugin has settings. */

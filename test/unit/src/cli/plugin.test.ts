@@ -181,7 +181,8 @@ t.test('test plugins', async (t) => {
   });
 
   function membersOf(text: string, name: string): string[] {
-    const body = new RegExp(`export interface ${name} \\{\\n([^]*?)\\n\\s*\\}\\n`).exec(text)?.[1] ?? '';
+    const body =
+      new RegExp(`export interface ${name}(?: extends [^{]+)? \\{\\n([^]*?)\\n\\s*\\}\\n`).exec(text)?.[1] ?? '';
     return [...body.matchAll(/^ {2,4}(?:readonly )?(\w+)\??[:(]/gm)].map(([, member = '']) => member);
   }
 });

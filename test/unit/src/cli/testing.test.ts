@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { relayerOfService } from '../../../../src/cli/testing/fake-relayer.ts';
+import { z } from 'zod';
+import { type FakeRelayer, relayerOfService } from '../../../../src/cli/testing/fake-relayer.ts';
 import { FakeServices } from '../../../../src/cli/testing/fake-services.ts';
 import { openSandbox } from '../../../../src/cli/testing/sandbox.ts';
+import type { Json } from '../../../../src/domain/json/json.ts';
+import { defineCapability } from '../../../../src/features/plugins/host/capabilities/capability.ts';
 import { NO_PLUGIN_HTTP } from '../../../support/no-plugin-http.ts';
+import { principalOf } from '../../../support/principal.ts';
 
 t.test('a plugin runs as it would in the service, before what a test gives it', { timeout: 60_000 }, async (t) => {
   const folder = t.testdir({
@@ -90,6 +94,30 @@ t.test('fake services', async (t) => {
     t.equal(fakes.sent.length, 2);
   });
 
+  t.test('what else a relayer can is a function of its own name', async (t) => {
+    const declared = defineCapability({
+      method: 'relayer.getFee',
+      needs: [],
+      params: z.strictObject({ relayerId: z.string(), speed: z.string() }),
+      result: z.string(),
+      grant: ({ relayerId }) => ({ relayer: relayerId, right: 'read' }),
+      effect: () => false,
+      handle: () => Promise.reject(new Error('no service is asked')),
+      failure: ({ message }) => message,
+    });
+    const relayers = { r: { getFee: (speed: string) => `fee of ${speed}` }, plain: {} } as Record<string, FakeRelayer>;
+    const fakes = new FakeServices(relayers);
+    const services = fakes.services(NO_PLUGIN_HTTP);
+    const asked = fakes.capabilities(new Map([[declared.method, declared.bind(services)]])).get(declared.method);
+    const ask = async (params: Json) => asked?.prepare(params).run(principalOf());
+    t.equal(await ask({ relayerId: 'r', speed: 'fast' }), 'fee of fast');
+    t.throws(() => asked?.prepare({ relayerId: 'r' }), z.ZodError);
+    await t.rejects(ask({ relayerId: 'plain', speed: 'fast' }), {
+      message: "the test's relayer plain has no function getFee",
+    });
+    await t.rejects(ask({ relayerId: 'other', speed: 'fast' }), { code: 'RELAYER_NOT_FOUND' });
+  });
+
   t.test('values and locks are kept in memory', async (t) => {
     const { kv } = new FakeServices({}).services(NO_PLUGIN_HTTP);
     t.equal(await kv.get('p', 'a'), null);
@@ -156,7 +184,7 @@ t.test('the kit is found from a folder that has no packages', async (t) => {
   await writeFile(
     file,
     `import { openSandbox } from 'isolayer/testing';
-    import { relayerOfService } from 'isolayer/testing/relayer';
+    import { type FakeRelayer, relayerOfService } from 'isolayer/testing/relayer';
     console.log(typeof openSandbox, typeof relayerOfService, await import('isolayer/other').catch(({ code }) => code));`,
   );
   const hook = new URL('../../../../src/cli/testing/resolve-kit.ts', import.meta.url).href;
