@@ -6,8 +6,11 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import { carryOut } from '../../src/engine/lane/carry-out.ts';
+import { decide } from '../../src/engine/lane/decide.ts';
+import { expired, gaps, prospects } from '../../src/engine/lane/facts.ts';
 import { ChainClock, LaneMemory } from '../../src/engine/lane/lane-memory.ts';
-import type { CrashPoint, LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
+import { type CrashPoint, type LaneStep, momentOf, type StepClock } from '../../src/engine/lane/lane-step.ts';
 import { TransactionLedger } from '../../src/engine/lane/ledger.ts';
 import { OpenTransactions } from '../../src/engine/lane/open-transactions.ts';
 import { Senders } from '../../src/engine/lane/sender.ts';
@@ -293,6 +296,18 @@ export function pendingTransaction(effect: string, more: Partial<Transaction> = 
 /** The same step at another time. */
 export function stepAt(step: LaneStep, clock: Partial<StepClock>): LaneStep {
   return { ...step, clock: { ...step.clock, ...clock } };
+}
+
+/** Withdraws what has expired or is refused, and signs the further attempts that are due. @returns how many were tried */
+export async function signDueAttempts(step: LaneStep): Promise<number> {
+  await carryOut(step, decide(step, await expired(step), momentOf(step)));
+  return carryOut(step, decide(step, await prospects(step), momentOf(step)));
+}
+
+/** Fills the account's gaps. @returns how many noops were made */
+export async function fillGaps(step: LaneStep): Promise<number> {
+  const facts = await gaps(step);
+  return facts === undefined ? 0 : carryOut(step, decide(step, facts, momentOf(step)));
 }
 
 /** Returns a value that must not be undefined. */

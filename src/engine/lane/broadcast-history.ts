@@ -66,6 +66,11 @@ export class BroadcastHistory {
     return failures;
   }
 
+  /** How many failures there were in a row. */
+  failuresOf(transactionId: string): number {
+    return this.#entries.get(transactionId)?.failures ?? 0;
+  }
+
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
     this.#change(transactionId, ({ restsUntil, parked, unprovedSince, answers }) => ({

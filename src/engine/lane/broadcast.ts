@@ -2,17 +2,10 @@ import type { BroadcastOutcome, ChainClient } from '../../chains/chain-client.ts
 import { messageOf } from '../../domain/errors.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import { chainOfLane } from '../../features/transactions/records/lane.ts';
-import { backOff, nextLookAt } from '../timing.ts';
-import {
-  applyToOpen,
-  askAny,
-  clientsOf,
-  isDue,
-  type LaneStep,
-  latestAttemptOf,
-  unminedTransactions,
-} from './lane-step.ts';
-import type { LaneChange, OpenTransaction } from './ledger.ts';
+import { carryOut } from './carry-out.ts';
+import { decide, isOrdered, latestAttemptOf, mayBeOffered } from './decide.ts';
+import { askAny, clientsOf, type LaneStep, momentOf, unminedTransactions } from './lane-step.ts';
+import type { OpenTransaction } from './ledger.ts';
 
 /** The result of a round of offers. */
 export interface OfferResult {
@@ -21,38 +14,29 @@ export interface OfferResult {
   notTaken: OpenTransaction[];
 }
 
-/**
- * Offers stored bytes to the nodes, lowest sequence first. Offers due transactions that no node has taken yet, and
- * those that a node took long ago and that are in no block. Only committed bytes ever get here.
- */
+/** Offers stored bytes to the nodes, as was decided. Only committed bytes ever get here. */
 export async function offerDueTransactions(step: LaneStep): Promise<OfferResult> {
-  const due = unminedTransactions(step).filter((entry) => needsOffer(step, entry));
-  if (due.length === 0 || step.life.isEnding()) return { offered: 0, notTaken: [] };
-  const { now: entries, later, blocker } = offerRound(step, due);
+  const commands = step.life.isEnding() ? [] : decide(step, { kind: 'pools' }, momentOf(step));
+  const entries = commands.flatMap((command) => (command.do === 'rebroadcast' ? [command.entry] : []));
+  const later = commands.filter((command) => command.do === 'holdBack');
+  if (commands.length === 0) return { offered: 0, notTaken: [] };
   const outcomes = await broadcast(step, entries);
   await offerLower(step, entries, outcomes);
   step.life.onCheckpoint('offered');
-  const notTaken = await note(step, entries, outcomes);
-  await holdBack(step, later, blocker ?? entries.find((entry) => waitsForRoom(step, entry, outcomes)));
+  const answers = entries.map((entry) => [entry, outcomes.get(entry) ?? SILENT] as const);
+  for (const [{ transaction }, { kind }] of answers) step.ledger.offered(transaction, kind);
+  await carryOut(step, decide(step, { kind: 'answers', outcomes: answers }, momentOf(step)));
+  for (const entry of roomLeft(entries, outcomes)) step.memory.offers.missing(entry.transaction.id);
+  const blocker = later[0]?.below ?? entries.find((entry) => waitsForRoom(step, entry, outcomes));
+  const until = blocker && step.open.entries.get(blocker.transaction.id)?.transaction;
+  const held = later.map(({ entry }) => entry);
+  if (until !== undefined)
+    await carryOut(step, decide(step, { kind: 'no room', blocker: until, entries: held }, momentOf(step)));
   step.life.onCheckpoint('noted');
-  return { offered: entries.length, notTaken };
-}
-
-/**
- * Whether to offer the latest attempt now: it is due and no node took it lately, or the pool is known not to have it. A
- * transaction that is to have no effect is offered only as a noop.
- */
-function needsOffer(step: LaneStep, entry: OpenTransaction): boolean {
-  const latest = latestAttemptOf(entry);
-  const { id } = entry.transaction;
-  const isMissing = step.memory.offers.isMissing(id);
-  if (latest === undefined || latest.deadAt !== null || !mayBeOffered(entry)) return false;
-  if (!(isDue(step, entry) || isMissing)) return false;
-  return (
-    isMissing ||
-    latest.acceptedAt === null ||
-    step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.reofferMs)
+  const notTaken = answers.flatMap(([{ transaction }, { kind }]) =>
+    kind === 'accepted' ? [] : (step.open.entries.get(transaction.id) ?? []),
   );
+  return { offered: entries.length, notTaken };
 }
 
 type Outcomes = Map<OpenTransaction, BroadcastOutcome>;
@@ -113,52 +97,11 @@ async function offerLower(step: LaneStep, entries: readonly OpenTransaction[], o
   }
 }
 
-/** Whether the latest attempt is to get into a block. For a transaction that is to have no effect, only a noop is. */
-export function mayBeOffered(entry: OpenTransaction): boolean {
-  return entry.transaction.noopEnd === null || latestAttemptOf(entry)?.purpose === 'noop';
-}
-
 /** Whether nodes had no room for the transaction, and no room has appeared since. */
 function waitsForRoom(step: LaneStep, entry: OpenTransaction, outcomes: Outcomes): boolean {
   return (
     outcomes.get(entry)?.kind === 'busy' && isOrdered(entry) && !step.memory.offers.isMissing(entry.transaction.id)
   );
-}
-
-/** Puts off transactions above one that waits for room (`blocker`). They become due together with it. */
-async function holdBack(
-  step: LaneStep,
-  entries: readonly OpenTransaction[],
-  blocker: OpenTransaction | undefined,
-): Promise<void> {
-  const until = blocker && step.open.entries.get(blocker.transaction.id)?.transaction;
-  if (until === undefined) return;
-  const changes = entries.filter(isOrdered).map((entry): LaneChange => {
-    const { transaction } = entry;
-    const isNews = step.memory.offers.heldBack(transaction.id);
-    const text = `Attempt ${latestAttemptOf(entry)?.ordinal} not offered: no room for ${until.sequence}, which comes before it`;
-    return {
-      transaction,
-      set: { ...reasonUnlessWithdrawn(transaction.noopEnd, text), nextActionAt: until.nextActionAt },
-      ...(isNews && { decision: { kind: 'not-taken', text } as const }),
-    };
-  });
-  await applyToOpen(step, changes);
-}
-
-/** Stores the outcomes of the round. Returns the transactions that no node took. */
-async function note(
-  step: LaneStep,
-  entries: readonly OpenTransaction[],
-  outcomes: Outcomes,
-): Promise<OpenTransaction[]> {
-  const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
-  await applyToOpen(step, changes);
-  for (const entry of roomLeft(entries, outcomes)) step.memory.offers.missing(entry.transaction.id);
-  return entries
-    .filter((entry) => outcomes.get(entry)?.kind !== 'accepted')
-    .map((entry) => step.open.entries.get(entry.transaction.id))
-    .filter((entry) => entry !== undefined);
 }
 
 /** Transactions that nodes had no room for before they took a later one: room appeared during the round. */
@@ -167,95 +110,6 @@ function roomLeft(entries: readonly OpenTransaction[], outcomes: Outcomes): Open
   return entries
     .slice(0, Math.max(last, 0))
     .filter((entry) => isOrdered(entry) && outcomes.get(entry)?.kind === 'busy');
-}
-
-function changeFor(step: LaneStep, entry: OpenTransaction, outcome: BroadcastOutcome): LaneChange {
-  const { transaction } = entry;
-  const { timing } = step;
-  const { offers } = step.memory;
-  const now = step.clock.now();
-  const ordinal = latestAttemptOf(entry)?.ordinal ?? 1;
-  step.ledger.offered(transaction, outcome.kind);
-  if (outcome.kind === 'accepted') {
-    offers.accepted(transaction.id, step.clock.elapsed());
-    const set = {
-      ...(transaction.status === 'sent' ? ({ status: 'submitted' } as const) : {}),
-      // One that stands under a sequence out of reach keeps the reason, however often nodes take it.
-      ...(offers.causeOf(transaction.id) === 'sequence' ? {} : reasonUnlessWithdrawn(transaction.noopEnd, null)),
-      sentAt: transaction.sentAt ?? now,
-      nextActionAt: nextLookAt(now, now, timing),
-    };
-    return { transaction, set, accepted: { ordinal, at: now, ...(outcome.by !== undefined && { by: outcome.by }) } };
-  }
-  const { kind, reason, by } = outcome;
-  const isNews = offers.isNews(transaction.id, kind);
-  const level = isNews ? 'warn' : 'debug';
-  step.log[level]({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
-  if (kind === 'refused') offers.refused(transaction.id, step.clock.elapsed());
-  const isFigure = outcome.kind === 'refused' && outcome.isFigure === true;
-  if (kind === 'fee-too-low' || kind === 'underpriced' || isFigure) offers.wantsAnother(transaction.id, reason);
-  // While a node may have an earlier attempt, words that nobody knows may be about the replacement alone.
-  const isFirst = entry.attempts.every(({ acceptedAt }) => acceptedAt === null);
-  if (isFirst && outcome.kind === 'unknown' && outcome.isClear === true)
-    offers.turnedAway(transaction.id, reason, step.clock.elapsed());
-  else offers.notTurnedAway(transaction.id);
-  const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
-  const text = `Attempt ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
-  return {
-    transaction,
-    set: { ...reasonUnlessWithdrawn(transaction.noopEnd, reason), nextActionAt },
-    ...(isNews && { decision: { kind: 'not-taken', text } as const }),
-  };
-}
-
-/** Keeps the reason why a transaction is to have no effect, whatever nodes say of its noop. */
-function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | null): { statusReason?: string | null } {
-  return noopEnd === null ? { statusReason } : {};
-}
-
-/**
- * The most transactions offered at once after nodes had no room. Pools that limit the transactions of an account hold
- * 16 (reth, geth). If room appears during a round of at most 16, some of it is left for lower sequences.
- */
-const CROWDED_ROUND = 16;
-
-/** Which of the due transactions are offered now, and which later. */
-export interface OfferRound {
-  now: OpenTransaction[];
-  /** The transactions to offer later, lowest sequence first. */
-  later: OpenTransaction[];
-  /** The lowest transaction that nodes had no room for and that is not offered now. Those above it wait with it. */
-  blocker: OpenTransaction | undefined;
-}
-
-/**
- * Chooses what to offer now. Once nodes have had no room, few transactions are offered at a time, and none above one
- * that waits for room. It would take room there and get into no block.
- */
-export function offerRound(step: LaneStep, due: readonly OpenTransaction[]): OfferRound {
-  const isDue = new Set(due);
-  const open = unminedTransactions(step);
-  const most = open.some((entry) => lacksRoom(step, entry)) ? CROWDED_ROUND : Number.POSITIVE_INFINITY;
-  const round: OfferRound = { now: [], later: [], blocker: undefined };
-  for (const entry of open) {
-    if (!isDue.has(entry)) {
-      if (lacksRoom(step, entry)) round.blocker ??= entry;
-    } else if (round.now.length < most && (round.blocker === undefined || !isOrdered(entry))) {
-      round.now.push(entry);
-    } else {
-      round.later.push(entry);
-    }
-  }
-  return round;
-}
-
-/** Whether the transaction gets into a block only after lower sequences, and no node has it. */
-function isOrdered(entry: OpenTransaction): boolean {
-  return entry.transaction.anchorKind === 'sequence' && latestAttemptOf(entry)?.acceptedAt === null;
-}
-
-function lacksRoom(step: LaneStep, entry: OpenTransaction): boolean {
-  return isOrdered(entry) && step.memory.offers.hasAnswer(entry.transaction.id, 'busy');
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Intent, IntentAction } from '../../features/transactions/records/intent.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal, type NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
-import { canReplace, withdrawTransaction } from './due-attempts.ts';
-import { applyToOpen, earlierAttempts, isUnresolved, type LaneStep } from './lane-step.ts';
+import { isUnresolved, withdrawn } from './decide.ts';
+import { canReplace } from './facts.ts';
+import { applyToOpen, earlierAttempts, type LaneStep, momentOf } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
 import { type SigningOutcome, signAttempts, type WantedAttempt } from './sign-attempts.ts';
 
@@ -95,9 +96,10 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
     const reason = (await canReplace(step, entry, 'noop'))
       ? 'Transaction canceled by user, replacing with NOOP'
       : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';
-    return { change: { ...withdrawTransaction(step, transaction, 'canceled', 'canceling', reason), settles } };
+    const change = withdrawn(transaction, 'canceled', 'canceling', reason, step.clock.now());
+    return { change: { ...change, settles } };
   }
-  if (isUnresolved(step, entry))
+  if (isUnresolved(step, entry, momentOf(step)))
     return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
   if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${NOOP_REASONS[transaction.noopEnd]}` };
   if (!(await canReplace(step, entry, 'replace')))

@@ -1,12 +1,13 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainClient, ChainHead, ObservedTransaction } from '../../chains/chain-client.ts';
+import type { ChainClient, ChainHead } from '../../chains/chain-client.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
-import { chainOfLane, isDueAt } from '../../features/transactions/records/lane.ts';
+import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal } from '../../features/transactions/records/transaction-state.ts';
 import type { Log } from '../../observability/log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { EngineTiming } from '../timing.ts';
+import { type Moment, unmined } from './decide.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts';
 import type { OpenTransactions } from './open-transactions.ts';
@@ -96,43 +97,47 @@ export interface StepLife {
   onCheckpoint(moment: CrashPoint): void;
 }
 
+/** The moment of a decision. */
+export function momentOf({ clock, random }: Pick<LaneStep, 'clock' | 'random'>): Moment {
+  return { now: clock.now(), elapsed: clock.elapsed(), random };
+}
+
 /** The open transactions that are in no block but still can be, by sequence. */
 export function unminedTransactions(step: LaneStep): OpenTransaction[] {
-  const isSigned = ({ transaction: { status } }: OpenTransaction) => status === 'sent' || status === 'submitted';
-  return step.open.bySequence.filter((entry) => isSigned(entry) && !isUnresolved(step, entry));
+  return unmined(step, { elapsed: step.clock.elapsed() });
 }
 
 /**
- * Whether the transaction's sequence has been used for a while and nobody can prove by which transaction. One of its
- * own attempts may have used it, so it stays open. But no offer and no further attempt can change anything, and nothing
- * else waits for it.
- */
-export function isUnresolved({ memory, clock, timing }: LaneStep, { transaction }: OpenTransaction): boolean {
-  return memory.offers.isUnproved(transaction.id, clock.elapsed(), timing.unprovedMs);
-}
-
-/**
- * Commits changes and updates the step's open transactions. One that is final, or pending again, is removed from them.
+ * Commits changes and updates the step's open transactions.
  * @returns the changed transactions as they are now, by id
  */
 export async function applyToOpen(step: LaneStep, changes: readonly LaneChange[]): Promise<Map<string, Transaction>> {
   const applied = await step.ledger.apply(changes);
+  takeIn(step, changes, applied);
+  return applied;
+}
+
+/** Takes committed changes into the open transactions. One that is final, or pending again, is removed from them. */
+export function takeIn(
+  { open, memory }: Pick<LaneStep, 'open' | 'memory'>,
+  changes: readonly LaneChange[],
+  applied: ReadonlyMap<string, Transaction>,
+): void {
   const changeOf = new Map(changes.map((change) => [change.transaction.id, change]));
   for (const [id, transaction] of applied) {
-    const entry = step.open.entries.get(id);
+    const entry = open.entries.get(id);
     if (isFinal(transaction.status)) {
-      step.open.delete(id);
-      forgetTransaction(step, id);
-      step.open.ended(transaction.sequence);
+      open.delete(id);
+      forgetTransaction({ memory }, id);
+      open.ended(transaction.sequence);
     } else if (transaction.status === 'pending') {
-      step.open.delete(id);
-      step.memory.offers.forget(id);
-      step.memory.restored.died(id, entry?.attempts ?? []);
+      open.delete(id);
+      memory.offers.forget(id);
+      memory.restored.died(id, entry?.attempts ?? []);
     } else if (entry !== undefined) {
-      step.open.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
+      open.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
     }
   }
-  return applied;
 }
 
 /** The attempts, all dead, of pending transactions that were signed before, by the transaction's id. */
@@ -185,20 +190,6 @@ export async function askAny<T>(
   }
 }
 
-/** The latest attempt. It stands for the transaction now. */
-export function latestAttemptOf({ attempts }: OpenTransaction): Attempt | undefined {
-  return attempts.at(-1);
-}
-
-/** The entry in the form that a chain's client takes, with its sender. */
-export async function toObservedTransaction(
-  step: LaneStep,
-  entry: OpenTransaction,
-): Promise<ObservedTransaction & { sender: Sender }> {
-  const sender = await step.senders.of(entry.transaction.relayerId);
-  return { ...entry, account: sender.account, sender };
-}
-
 function withNews(attempts: Attempt[], { accepted, died }: Pick<LaneChange, 'accepted' | 'died'> = {}): Attempt[] {
   if (accepted === undefined && died === undefined) return attempts;
   return attempts.map((attempt) => ({
@@ -211,11 +202,6 @@ function withNews(attempts: Attempt[], { accepted, died }: Pick<LaneChange, 'acc
 /** The age of a stored date in milliseconds. Setting the clock after the first call does not change it. */
 export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
   return step.memory.ages.of(key, at, { now: step.clock.now(), elapsed: step.clock.elapsed() });
-}
-
-/** Whether the engine has to look at the transaction now. */
-export function isDue(step: LaneStep, { transaction }: OpenTransaction): boolean {
-  return isDueAt(transaction.nextActionAt, step.clock.now());
 }
 
 /**
@@ -237,9 +223,4 @@ export async function hasExpired(step: LaneStep, transaction: Transaction): Prom
 async function hasChainPassed(step: LaneStep, { client }: Sender, end: Timestamp): Promise<boolean> {
   const at = await step.clock.chainTime(() => askAny(step, client, (one) => one.moment(chainOfLane(step.key))));
   return at !== undefined && at >= end;
-}
-
-/** What ended, for `status_reason`. */
-export function expiryReason({ validUntil }: Transaction): string {
-  return validUntil === null ? 'Its lifetime passed' : 'valid_until passed';
 }

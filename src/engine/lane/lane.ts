@@ -1,22 +1,21 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { AnchorKind } from '../../features/transactions/records/anchor.ts';
-import { livingAttempts } from '../../features/transactions/records/attempt.ts';
 import { chainOfLane, familyOfLane, laneKey } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store, UnsignedRelease } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
-import { fillGaps } from '../sequencing/gaps.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
-import { applyObservations } from './apply-observations.ts';
-import { markMissing, mayBeOffered, offerDueTransactions } from './broadcast.ts';
+import { markMissing, offerDueTransactions } from './broadcast.ts';
 import type { ParkedTransaction } from './broadcast-history.ts';
+import { carryOut, lookFor } from './carry-out.ts';
 import { compareRestored, withoutUnchecked } from './compare-restored.ts';
-import { signDueAttempts } from './due-attempts.ts';
+import { decide, type Facts, isAnyMissing, isCounted } from './decide.ts';
+import { expired, gaps, prospects } from './facts.ts';
 import { carryOutIntents } from './intents.ts';
 import { ChainClock, LaneMemory } from './lane-memory.ts';
-import { applyToOpen, type CrashPoint, isDue, isUnresolved, type LaneStep, unminedTransactions } from './lane-step.ts';
-import type { LaneChange, OpenTransaction, TransactionLedger } from './ledger.ts';
+import { applyToOpen, type CrashPoint, type LaneStep, momentOf, unminedTransactions } from './lane-step.ts';
+import type { LaneChange, TransactionLedger } from './ledger.ts';
 import { OpenTransactions } from './open-transactions.ts';
 import { RestoredLane } from './restored-lane.ts';
 import { type SenderSources, Senders } from './sender.ts';
@@ -171,42 +170,42 @@ export class Lane {
   /** @returns false when nothing is due, or nothing that can be done now */
   async #step(lease: HeldLease): Promise<boolean> {
     const { store, elapsed } = this.#deps;
-    const timing = this.#timing;
     const now = await store.now();
     const step = await this.#begin(now, lease);
+    const decided = (facts: Facts | undefined) => (facts === undefined ? [] : decide(step, facts, momentOf(step)));
+    const open = [...step.open.entries.values()].map(({ transaction }) => transaction);
+    if ((await leaveRestartedChain(step, open)) > 0) return true;
 
-    const open = [...step.open.entries.values()];
-    const signed = open.map(({ transaction }) => transaction);
-    if ((await leaveRestartedChain(step, signed)) > 0) return true;
-    const placed = open.filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
-    await applyObservations(step, placed);
+    const looked = decided({ kind: 'time' }).flatMap((command) => (command.do === 'observe' ? [command.entry] : []));
+    await lookFor(step, looked);
     await compareRestored(step);
-    const settled = await carryOutIntents(step, await store.read.intents(this.#key, timing.inFlight));
+    const settled = await carryOutIntents(step, await store.read.intents(this.#key, this.#timing.inFlight));
 
     // Read only now, so that what clients asked for until now counts.
-    const due = await this.#pending(step, now);
-    if (due.some(({ id }) => step.open.entries.has(id))) {
-      step.log.error({ lane: this.#key }, 'signed transactions are unsigned in the database: it has gone back');
+    const found = await this.#pending(step, now);
+    if (found.some(({ id }) => step.open.entries.has(id))) {
+      step.log.error({ lane: step.key }, 'signed transactions are unsigned in the database: it has gone back');
       step.life.distrust();
       return true;
     }
-    const pending = await withoutUnchecked(step, due);
+    const pending = await withoutUnchecked(step, found);
     if ((await leaveRestartedChain(step, pending)) > 0) return true;
     if (pending.length > 0) step.life.onCheckpoint('found');
-    const waits = placed.length > 0 || unminedTransactions(step).some((entry) => isMissing(step, entry));
+    const waits = looked.length > 0 || isAnyMissing(step, momentOf(step));
     const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
-    const further = (await signDueAttempts(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
+
+    await carryOut(step, decided(await expired(step)));
+    const replaced = await carryOut(step, decided(await prospects(step)));
+    const filled = mayHaveGaps ? await carryOut(step, decided(await gaps(step))) : 0;
     await markMissing(step);
     // Offers one batch while the next is priced and signed. The next step offers what is signed here.
     const { offered, notTaken } = await bothDone(offerDueTransactions(step), signPending(step, pending));
-    await applyObservations(step, notTaken);
+    await lookFor(step, notTaken);
 
-    const moved = placed.length + settled + pending.length + further + offered > 0;
-    const lookMs = step.senders.lookMs ?? timing.lookMs;
-    this.#timing = { ...timing, lookMs };
-    if (!moved) {
-      this.#restUntil = elapsed() + lookMs;
-    }
+    const moved = looked.length + settled + pending.length + replaced + filled + offered > 0;
+    const lookMs = step.senders.lookMs ?? this.#timing.lookMs;
+    this.#timing = { ...this.#timing, lookMs };
+    if (!moved) this.#restUntil = elapsed() + lookMs;
     return moved;
   }
 
@@ -271,39 +270,11 @@ export class Lane {
   }
 }
 
-/**
- * Whether to look for the transaction on the chain: a node has it, its sequence is used, or it is no longer offered. In
- * the last two cases only the chain can show its end, even if no node is known to have it.
- */
-function isLookedAt(step: LaneStep, entry: OpenTransaction): boolean {
-  return isPlaced(entry) || isUnresolved(step, entry) || !mayBeOffered(entry);
-}
-
-/** Whether nodes did not take the transaction, perhaps because a lower sequence is missing, and it is due again. */
-function isMissing(step: LaneStep, entry: OpenTransaction): boolean {
-  return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
-}
-
-/** Whether a node has had an attempt of the transaction that can still be in a block. */
-function isPlaced({ transaction, attempts }: OpenTransaction): boolean {
-  return transaction.status !== 'sent' || livingAttempts(attempts).some(({ acceptedAt }) => acceptedAt !== null);
-}
-
 /** Returns the first result once both have ended. A failure of one must not leave the other running unattended. */
 async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
   await Promise.allSettled([first, second]);
   await second;
   return first;
-}
-
-/**
- * Whether a waiting transaction counts against the lane's limit. Two kinds do not count. One can never die by itself.
- * The other uses another account's sequence and nodes turn it away: they take one at a time for an account.
- */
-function isCounted(step: LaneStep, entry: OpenTransaction): boolean {
-  const { id, onDeath, anchorKind } = entry.transaction;
-  if (onDeath === 'never') return false;
-  return anchorKind !== 'text' || isPlaced(entry) || !step.memory.offers.wasTurnedAway(id);
 }
 
 /** @throws when the service knows no such family */

@@ -112,14 +112,16 @@ export class RestoredLane {
     return this.#displacedFrom !== null;
   }
 
-  /**
-   * None of these attempts of a transaction can execute any more.
-   * @returns whether the transaction has to be compared before it ends
-   */
-  died(transactionId: string, attempts: readonly Pick<Attempt, 'anchor' | 'ordinal'>[]): boolean {
-    const latest = attempts.at(-1)?.ordinal ?? 0;
+  /** Whether a transaction has to be compared before it ends, when none of these attempts can execute any more. */
+  mustCompare(transactionId: string, attempts: readonly Pick<Attempt, 'ordinal'>[]): boolean {
     if (!this.#old.has(transactionId)) return false;
-    if (this.#compared.get(transactionId) === latest) return this.#unchecked.has(transactionId);
+    return this.#compared.get(transactionId) !== latestOf(attempts) || this.#unchecked.has(transactionId);
+  }
+
+  /** None of these attempts of a transaction can execute any more. */
+  died(transactionId: string, attempts: readonly Pick<Attempt, 'anchor' | 'ordinal'>[]): void {
+    const latest = latestOf(attempts);
+    if (!this.#old.has(transactionId) || this.#compared.get(transactionId) === latest) return;
     this.#compared.set(transactionId, latest);
     this.#unchecked.add(transactionId);
     for (const { anchor } of attempts) {
@@ -127,7 +129,6 @@ export class RestoredLane {
       if (sequence === null) continue;
       if (this.#displacedFrom === null || sequence < this.#displacedFrom) this.#displacedFrom = sequence;
     }
-    return true;
   }
 
   /** These need no comparison any more. */
@@ -181,4 +182,8 @@ export class RestoredLane {
     this.#firstHeight ??= height;
     return height - this.#firstHeight;
   }
+}
+
+function latestOf(attempts: readonly Pick<Attempt, 'ordinal'>[]): number {
+  return attempts.at(-1)?.ordinal ?? 0;
 }

@@ -6,7 +6,8 @@ import { newTransaction } from '../../features/transactions/records/transaction.
 import { isFinal } from '../../features/transactions/records/transaction-state.ts';
 import { backOff } from '../timing.ts';
 import type { ParkCause } from './broadcast-history.ts';
-import { earlierAttempts, expiryReason, forgetTransaction, hasExpired, type LaneStep } from './lane-step.ts';
+import { expiryReason } from './decide.ts';
+import { earlierAttempts, forgetTransaction, hasExpired, type LaneStep } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
 import { type SigningOutcome, signAttempts } from './sign-attempts.ts';
 

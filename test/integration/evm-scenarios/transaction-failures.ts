@@ -245,7 +245,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'several status loops for one record',
     why: 'There are no loops of records: one step of the lane looks at all that are due.',
     shown: {
-      'unit/src/engine/lane/apply-observations':
+      'unit/src/engine/lane/observed-transactions':
         'one question serves all transactions of a client; one of an unknown relayer waits',
       'unit/src/engine/lane/lane': 'woken while it runs it is not run twice, but looks once more at the end',
     },

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap';
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
-import { markMissing, offerDueTransactions, offerRound } from '../../../../../src/engine/lane/broadcast.ts';
+import { markMissing, offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
+import { decide } from '../../../../../src/engine/lane/decide.ts';
 import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
-import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
+import { type LaneStep, momentOf } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
@@ -240,8 +241,17 @@ t.test('offer round', async (t) => {
     await signPending(step, pending);
     const at = (place: number): OpenTransaction => present(step.open.bySequence[place]);
     const round = (...places: number[]) => {
-      const { now, later, blocker } = offerRound(step, places.map(at));
-      return { now: now.map(sequenceOf), later: later.map(sequenceOf), blocker: blocker && sequenceOf(blocker) };
+      for (const [place, { transaction, attempts }] of step.open.bySequence.entries()) {
+        const nextActionAt = places.includes(place) ? 0 : Date.now() + 30_000;
+        step.open.set(transaction.id, { transaction: { ...transaction, nextActionAt }, attempts });
+      }
+      const commands = decide(step, { kind: 'pools' }, { ...momentOf(step), elapsed: Number.MAX_SAFE_INTEGER });
+      const later = commands.filter((command) => command.do === 'holdBack');
+      return {
+        now: commands.flatMap((command) => (command.do === 'rebroadcast' ? sequenceOf(command.entry) : [])),
+        later: later.map(({ entry }) => sequenceOf(entry)),
+        blocker: later[0]?.below && sequenceOf(later[0].below),
+      };
     };
     const busy = (place: number) => step.memory.offers.isNews(at(place).transaction.id, 'busy');
     return { step, at, round, busy };

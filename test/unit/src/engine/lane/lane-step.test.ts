@@ -1,6 +1,6 @@
 import t from 'tap';
-import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { lookFor } from '../../../../../src/engine/lane/carry-out.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import {
   applyToOpen,
@@ -82,7 +82,7 @@ t.test('a life without trouble passes its steps in their order, and each step ha
   await signPending(step, [await world.accept('pay')]);
   await offerDueTransactions(step);
   world.chain.mine();
-  await applyObservations(step, [...step.open.entries.values()]);
+  await lookFor(step, [...step.open.entries.values()]);
   const expected = ['priced', 'reserved', 'signed', 'written', 'offered', 'noted', 'observed', 'settled'];
   t.strictSame(world.reached, expected);
   const places = expected.map((name) => (CRASH_POINTS as readonly string[]).indexOf(name));

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import { signDueAttempts } from '../../../../../src/engine/lane/due-attempts.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import { signInBatches, withFreshSalt } from '../../../../../src/engine/lane/sign-attempts.ts';
 import { parkTransaction, signPending } from '../../../../../src/engine/lane/sign-pending.ts';
@@ -7,7 +6,14 @@ import type { Anchor } from '../../../../../src/features/transactions/records/an
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import type { TransactionStatus } from '../../../../../src/features/transactions/records/transaction-state.ts';
 import { DuplicateRecord } from '../../../../../src/store/tables/stored-record.ts';
-import { EngineWorld, pendingTransaction, present, relayerNamed, stepAt } from '../../../../support/engine-world.ts';
+import {
+  EngineWorld,
+  pendingTransaction,
+  present,
+  relayerNamed,
+  signDueAttempts,
+  stepAt,
+} from '../../../../support/engine-world.ts';
 import { attemptOf } from '../../../../support/store.ts';
 
 /** Returns those of the transactions that were signed. */

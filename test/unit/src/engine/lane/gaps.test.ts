@@ -1,11 +1,14 @@
 import t, { type Test } from 'tap';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { carryOut } from '../../../../../src/engine/lane/carry-out.ts';
+import { decide } from '../../../../../src/engine/lane/decide.ts';
+import { expired } from '../../../../../src/engine/lane/facts.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
+import { momentOf } from '../../../../../src/engine/lane/lane-step.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
-import { fillGaps, handleStranded } from '../../../../../src/engine/sequencing/gaps.ts';
 import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
-import { ADDRESS, EngineWorld, LANE, present, stepAt } from '../../../../support/engine-world.ts';
+import { ADDRESS, EngineWorld, fillGaps, LANE, present, stepAt } from '../../../../support/engine-world.ts';
 
 /** A world with a gap: the chain dropped a foreign transaction with sequence 0, and ours waits under sequence 1. */
 async function withGap(t: {
@@ -90,7 +93,10 @@ async function scene(t: Test, { transaction = {}, attempts = [{}], told }: Parti
   });
   if (told !== undefined) step.memory.offers.isNews(accepted.id, told);
   const ends = async (...beyond: bigint[]) => {
-    await handleStranded(step, beyond);
+    const open = [...step.open.entries.values()];
+    const { ids } = await expired(step, open);
+    const facts = { kind: 'gaps', relayerId: 'r1', free: [], beyond, expired: ids } as const;
+    await carryOut(step, decide(step, facts, momentOf(step)));
     return (await world.get(accepted)).status;
   };
   return { world, step, ends, accepted };

@@ -1,15 +1,15 @@
 import t from 'tap';
 import type { TransactionObservation } from '../../../../../src/chains/chain-client.ts';
-import { applyObservations } from '../../../../../src/engine/lane/apply-observations.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
-import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
+import { lookFor } from '../../../../../src/engine/lane/carry-out.ts';
+import { withdrawn } from '../../../../../src/engine/lane/decide.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import { applyToOpen, type LaneStep, unminedTransactions } from '../../../../../src/engine/lane/lane-step.ts';
 import { committedCost } from '../../../../../src/engine/lane/sign-attempts.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { EngineTiming } from '../../../../../src/engine/timing.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
-import { EngineWorld, pendingTransaction, present, stepAt } from '../../../../support/engine-world.ts';
+import { EngineWorld, pendingTransaction, present, signDueAttempts, stepAt } from '../../../../support/engine-world.ts';
 
 /** One transaction that a node has accepted, and the step that offered it. */
 async function submitted(
@@ -34,7 +34,7 @@ async function lookAtAll(step: LaneStep): Promise<void> {
     transaction: { ...transaction, nextActionAt: 0 },
     attempts,
   }));
-  await applyObservations(step, due);
+  await lookFor(step, due);
 }
 
 const included = (
@@ -147,7 +147,7 @@ for (const { onDeath, anchor, becomes, sequence, settled, ...more } of DEATHS) {
     const world = await EngineWorld.open(t);
     const { step, transaction } = await submitted(world, { onDeath });
     if (noopEnd !== null)
-      await applyToOpen(step, [withdrawTransaction(step, transaction, noopEnd, 'canceled', 'not wanted')]);
+      await applyToOpen(step, [withdrawn(transaction, noopEnd, 'canceled', 'not wanted', step.clock.now())]);
     const reason = 'Nonce 0 consumed externally';
     sees(world, { kind: 'dead', anchor, reason });
     await lookAtAll(step);
@@ -238,7 +238,7 @@ t.test('a pause that a failed offer has set is kept', async (t) => {
   const { step, transaction } = await submitted(world);
   sees(world, { kind: 'open' });
   const later = Date.now() + 60_000;
-  await applyObservations(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
+  await lookFor(step, [{ transaction: { ...transaction, nextActionAt: later }, attempts: [] }]);
   t.equal((await world.get(transaction)).nextActionAt, transaction.nextActionAt, 'nothing is written');
 });
 
@@ -251,7 +251,7 @@ t.test('one question serves all transactions of a client; one of an unknown rela
     return entries.map(() => ({ kind: 'open' }));
   };
   const lost = pendingTransaction('lost', { relayerId: 'gone', status: 'submitted', nextActionAt: 0 });
-  await applyObservations(step, [
+  await lookFor(step, [
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: { ...transaction, nextActionAt: 0 }, attempts: [] },
     { transaction: lost, attempts: [] },
@@ -348,7 +348,7 @@ t.test(
     t.equal((await world.get(transaction)).status, 'submitted');
 
     await applyToOpen(step, [
-      withdrawTransaction(step, await world.get(transaction), 'canceled', 'canceled', 'no longer wanted'),
+      withdrawn(await world.get(transaction), 'canceled', 'canceled', 'no longer wanted', step.clock.now()),
     ]);
     for (const elapsed of [0, step.timing.unprovedMs]) await lookAtAll(stepAt(step, { elapsed: () => elapsed }));
     t.match(await world.get(transaction), { status: 'submitted', statusReason: 'no longer wanted' });

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
-import { signDueAttempts, withdrawTransaction } from '../../../../../src/engine/lane/due-attempts.ts';
+import { withdrawn } from '../../../../../src/engine/lane/decide.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
-import { EngineWorld, present, stepAt } from '../../../../support/engine-world.ts';
+import { EngineWorld, present, signDueAttempts, stepAt } from '../../../../support/engine-world.ts';
 import { VOID } from '../../../../support/fake-chain-client.ts';
 
 interface Scene {
@@ -162,7 +162,7 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   await offerDueTransactions(step);
   for (const { id } of pending) step.memory.offers.wantsAnother(id, 'underpriced');
   const last = present(step.open.entries.get(present(pending.at(-1)).id));
-  await applyToOpen(step, [withdrawTransaction(step, last.transaction, 'canceled', 'canceled', 'no longer wanted')]);
+  await applyToOpen(step, [withdrawn(last.transaction, 'canceled', 'canceled', 'no longer wanted', step.clock.now())]);
   const signed = async () => {
     const attempts = await Promise.all(pending.map(({ id }) => world.store.read.attempts(id)));
     return attempts.map((versions) =>
