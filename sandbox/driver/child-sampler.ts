@@ -11,8 +11,8 @@ export interface SampledChild {
 
 const BUSY_MS = 25;
 const IDLE_MS = 1000;
-/** Larger than the part of the file up to the line `VmRSS`. */
-const STATUS_BYTES = 4096;
+/** Larger than `stat`, and than `status` up to the line `VmRSS`. */
+const FILE_BYTES = 4096;
 
 /** Looks at one child at intervals, more often while guest code may run. */
 export class ChildSampler {
@@ -57,28 +57,28 @@ export class ChildSampler {
   }
 }
 
-/** Reads the resident memory of a process from Linux's `/proc/<pid>/status`, which gives kB for every page size. */
-export class ResidentMemoryReader {
+/** A file of a process below Linux's `/proc`. An open file stays with its process even if another gets its id later. */
+export class ProcessFile {
   readonly #pid: () => number | undefined;
-  readonly #buffer = Buffer.alloc(STATUS_BYTES);
+  readonly #name: string;
+  readonly #buffer = Buffer.alloc(FILE_BYTES);
   #fd: number | undefined;
 
   /** @param pid called until it returns a process id */
-  constructor(pid: () => number | undefined) {
+  constructor(pid: () => number | undefined, name: string) {
     this.#pid = pid;
+    this.#name = name;
   }
 
-  /** Returns the resident memory in bytes; 0 when it cannot be read. */
-  read(): number {
+  /** The beginning of its text; empty when it cannot be read: the process is gone, or the system has no /proc. */
+  text(): string {
     try {
-      this.#fd ??= this.#open();
-      if (this.#fd === undefined) return 0;
-      const length = readSync(this.#fd, this.#buffer, 0, STATUS_BYTES, 0);
-      const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(this.#buffer.toString('latin1', 0, length)) ?? [];
-      return Number(kilobytes) * 1024;
+      const pid = this.#pid();
+      if (this.#fd === undefined && pid !== undefined) this.#fd = openSync(`/proc/${pid}/${this.#name}`, 'r');
+      if (this.#fd === undefined) return '';
+      return this.#buffer.toString('latin1', 0, readSync(this.#fd, this.#buffer, 0, FILE_BYTES, 0));
     } catch {
-      // The process is gone, or the system has no /proc.
-      return 0;
+      return '';
     }
   }
 
@@ -87,10 +87,17 @@ export class ResidentMemoryReader {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }
+}
 
-  /** An open file stays with this process even if another process gets its id later. */
-  #open(): number | undefined {
-    const pid = this.#pid();
-    return pid === undefined ? undefined : openSync(`/proc/${pid}/status`, 'r');
+/** Reads the resident memory of a process, which Linux gives in kB for every page size. */
+export class ResidentMemoryReader extends ProcessFile {
+  constructor(pid: () => number | undefined) {
+    super(pid, 'status');
+  }
+
+  /** Returns the resident memory in bytes; 0 when it cannot be read. */
+  read(): number {
+    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(this.text()) ?? [];
+    return Number(kilobytes) * 1024;
   }
 }

@@ -24,6 +24,7 @@ import {
   UP,
 } from '../protocol.ts';
 import { ChildConnection, type ChildExit, diedInsideGuest, diedOfMemory } from './child.ts';
+import { ChildLimits, NO_CALL } from './child-limits.ts';
 import {
   childPayloadLimits,
   hasTooManyJsonValues,
@@ -42,7 +43,6 @@ import {
 import { ChildSampler, ResidentMemoryReader } from './child-sampler.ts';
 import type { JournalReader } from './journal.ts';
 import type { ChildLauncher } from './launch.ts';
-import { NO_CALL, OverrunDetector } from './overrun-detector.ts';
 import { BytesInFlight, judgeCallOnChildDeath, RunningCall } from './running-call.ts';
 
 /** What a supervisor needs. */
@@ -75,7 +75,7 @@ export class ChildSupervisor {
   readonly #child: ChildConnection;
   readonly #decoder: FrameDecoder;
   readonly #watchdog: ChildSampler;
-  readonly #overruns: OverrunDetector;
+  readonly #limits: ChildLimits;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
   /** Calls that the child has not let go of, including those whose report was sent. */
@@ -96,12 +96,12 @@ export class ChildSupervisor {
       {
         onBytes: (chunk) => this.#decoder.push(chunk),
         onError: (error) =>
-          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#overruns.suspect),
+          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#limits.suspect),
         onGone: (gone) => this.#onGone(gone),
       },
       parts.journal,
     );
-    this.#overruns = new OverrunDetector(this.#child);
+    this.#limits = new ChildLimits(this.#child);
     this.#watchdog = new ChildSampler(
       { look: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
       new ResidentMemoryReader(() => this.#child.memoryPid),
@@ -115,7 +115,7 @@ export class ChildSupervisor {
   load(version: PluginVersion): void {
     if (this.#ending !== null) return;
     this.#begin();
-    this.#overruns.account.load(version.limits);
+    this.#limits.account.load(version.limits);
     this.#versions.expect(version);
     this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }
@@ -132,7 +132,7 @@ export class ChildSupervisor {
         resolve(reportWithout(version.failure.outcome, false, version.failure.report));
         return;
       }
-      const share = this.#overruns.account.begin(version.limits);
+      const share = this.#limits.account.begin(version.limits);
       const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, () =>
         this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
       );
@@ -168,20 +168,20 @@ export class ChildSupervisor {
   }
 
   #begin(): void {
-    if (!this.#isBusy()) this.#overruns.heartbeat.beat(performance.now());
+    if (!this.#isBusy()) this.#limits.heartbeat.beat(performance.now());
     this.#watchdog.wake();
   }
 
   #onFrame(kind: number, id: number, text: string): void {
     if (this.#ending !== null) return;
     const now = performance.now();
-    this.#overruns.heartbeat.beat(now);
+    this.#limits.heartbeat.beat(now);
     switch (kind) {
       case UP.ENTER:
         if (id !== NO_CALL) this.#callOf(id).begun = true;
-        return this.#overruns.heartbeat.enter(id, now);
+        return this.#limits.heartbeat.enter(id, now);
       case UP.LEAVE: {
-        const ms = this.#overruns.left(id, now);
+        const ms = this.#limits.left(id, now);
         return id === NO_CALL ? undefined : this.#callOf(id).ran(ms);
       }
       case UP.REQUEST:
@@ -196,7 +196,7 @@ export class ChildSupervisor {
         return this.#onReady(text);
       case UP.ISOLATES:
         this.#isolates = parseIsolates(text);
-        return this.#overruns.account.made();
+        return this.#limits.account.made();
       default:
         throw new ProtocolViolation(`no such frame: ${kind}`);
     }
@@ -211,7 +211,7 @@ export class ChildSupervisor {
   /** Returns the call whose guest sent a message. A guest can only send while it runs. */
   #insideOf(id: number): RunningCall {
     const call = this.#callOf(id);
-    if (this.#overruns.heartbeat.entered !== id)
+    if (this.#limits.heartbeat.entered !== id)
       throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
     return call;
   }
@@ -228,7 +228,7 @@ export class ChildSupervisor {
   #onLoaded(text: string): void {
     const message = parseLoaded(text);
     this.#versions.answered(message);
-    if (!this.#versions.loading) this.#overruns.account.loaded();
+    if (!this.#versions.loading) this.#limits.account.loaded();
     this.#decoder.mostBytes = childPayloadLimits({ result_bytes: this.#versions.resultBytes });
     this.#parts.post({ type: 'loaded', child: this.#parts.child, message });
   }
@@ -272,14 +272,14 @@ export class ChildSupervisor {
 
   #onDone(call: RunningCall, text: string): void {
     const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
-    if (this.#overruns.heartbeat.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    if (this.#limits.heartbeat.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
     if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
     if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
       throw new ProtocolViolation('a call was dropped that nobody had dropped');
     }
     this.#isolates = isolates;
     this.#calls.delete(call.task.call);
-    this.#overruns.ended(call.task.call, call.share);
+    this.#limits.ended(call.task.call, call.share);
     call.done(outcome, usage, droppedLogs);
   }
 
@@ -296,13 +296,13 @@ export class ChildSupervisor {
     this.#child.look();
     if (this.#ending !== null) return;
     const { limits } = this.#versions;
-    const death = this.#overruns.look({ now, rssBytes, ready: this.#ready, limits, owesASign: this.#owesASign() });
+    const death = this.#limits.look({ now, rssBytes, ready: this.#ready, limits, owesASign: this.#owesASign() });
     if (death !== null) return this.#end(death.cause, death.detail, death.culprit);
 
     if (now - this.#meteredAt < METER_MS) return;
     this.#meteredAt = now;
     const shares = Array.from(this.#calls.values(), ({ share }) => share);
-    const overspent = this.#overruns.overspent(now, shares);
+    const overspent = this.#limits.overspent(now, shares);
     if (overspent !== null) return this.#end(overspent.cause, overspent.detail, overspent.culprit);
     const { child, post } = this.#parts;
     // Each call that has begun has an isolate. A busy child reports its new isolates late.
@@ -325,7 +325,7 @@ export class ChildSupervisor {
   #end(cause: ChildDeath['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
     this.#watchdog.stop();
-    this.#overruns.close();
+    this.#limits.close();
     this.#child.kill();
     this.#endCalls({ cause, detail, culprit }, false);
   }
@@ -344,14 +344,14 @@ export class ChildSupervisor {
 
   #onGone(gone: ChildExit): void {
     this.#watchdog.stop();
-    this.#overruns.close();
+    this.#limits.close();
     const ending = this.#ending ?? this.#deathOf(gone);
     if (this.#ending === null) this.#endCalls(ending, diedOfMemory(gone));
     this.#parts.post({ type: 'closed', child: this.#parts.child, ...ending, stderr: gone.stderr });
   }
 
   #deathOf(gone: ChildExit): ChildDeath {
-    const culprit = diedInsideGuest(gone) ? this.#overruns.suspect : NO_CALL;
+    const culprit = diedInsideGuest(gone) ? this.#limits.suspect : NO_CALL;
     const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
     return { cause: this.#ready ? 'died' : 'start', detail, culprit };
   }

@@ -1,9 +1,9 @@
 import type { CallReport, CallTask } from '../contract.ts';
 import type { DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import { NO_CALL } from './child-limits.ts';
 import { ChildSupervisor, callNotStartedReport } from './child-supervisor.ts';
 import { openJournal } from './journal.ts';
 import { type ChildLauncher, launch } from './launch.ts';
-import { NO_CALL } from './overrun-detector.ts';
 
 /** The children of one thread, by the numbers that the host gives them. */
 export class Children {

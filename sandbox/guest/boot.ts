@@ -14,7 +14,7 @@ import type { CallOutcome, InvocationContext } from '../contract.ts';
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
-import { MissingEnvironmentNames } from './environment-reads.ts';
+import { UngrantedEnvironmentReads } from './environment-reads.ts';
 import { describeFailure } from './failure.ts';
 import { installGlobals } from './globals/install.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
@@ -55,7 +55,7 @@ const THROWN = '__isolayer_threw__';
  */
 export function boot(host: HostFunction, global: typeof globalThis = globalThis): GuestEntries {
   const link = new HostLink(host);
-  const environment = new MissingEnvironmentNames();
+  const environment = new UngrantedEnvironmentReads();
   const end = new CallEnd(link, environment);
   const calls = new CapabilityCalls(link, end);
 
@@ -169,7 +169,7 @@ const NO_DETAILS_BYTES = 2;
 /** The text of a {@link LoadFailure} for what a module threw while it was evaluated. */
 export function loadFailureText(
   thrown: unknown,
-  environment: MissingEnvironmentNames = new MissingEnvironmentNames(),
+  environment: UngrantedEnvironmentReads = new UngrantedEnvironmentReads(),
 ): string {
   const { outcome } = describeFailure(thrown, NO_DETAILS_BYTES);
   const hint = environment.hint(outcome.message);

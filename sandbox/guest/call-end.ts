@@ -1,5 +1,5 @@
 import type { CallOutcome, EndCode } from '../contract.ts';
-import { MissingEnvironmentNames } from './environment-reads.ts';
+import { UngrantedEnvironmentReads } from './environment-reads.ts';
 import { describeFailure, isPluginErrorValue } from './failure.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './json-text.ts';
@@ -14,13 +14,13 @@ const MIN_UNMEANT_STATUS = 500;
  */
 export class CallEnd {
   readonly #link: HostLink;
-  readonly #environment: MissingEnvironmentNames;
+  readonly #environment: UngrantedEnvironmentReads;
   #open = false;
   #number = 0;
   #resultBytes = 0;
   #handled: (thrown: unknown) => boolean = () => false;
 
-  constructor(link: HostLink, environment: MissingEnvironmentNames = new MissingEnvironmentNames()) {
+  constructor(link: HostLink, environment: UngrantedEnvironmentReads = new UngrantedEnvironmentReads()) {
     this.#link = link;
     this.#environment = environment;
   }

@@ -12,7 +12,7 @@ const MAX_GUESSED = 3;
  * Records the names that a plugin reads from its environment and does not find. Nothing else reveals a name that the
  * plugin puts together at run time.
  */
-export class MissingEnvironmentNames {
+export class UngrantedEnvironmentReads {
   /** For each missing name, whether it has been reported. */
   readonly #missed: SafeMap<string, boolean> = new SafeMap();
   #ofCall: SafeMap<string, true> = new SafeMap();

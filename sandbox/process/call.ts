@@ -1,11 +1,19 @@
 import { performance } from 'node:perf_hooks';
-import type { CallOutcome, Limits, LogEntry } from '../contract.ts';
+import type { Limits, LogEntry } from '../contract.ts';
 import { UP } from '../protocol.ts';
 import { HostCallBridge } from './bridge.ts';
+import {
+  type CpuCrowding,
+  cpuLimit,
+  memoryLimit,
+  type SlicePace,
+  sliceCpuMs,
+  sliceLimit,
+  threadCpuMs,
+} from './call-limits.ts';
 import type { Channel } from './channel.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';
 import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
-import { type CpuCrowding, type SlicePace, sliceCpuMs, threadCpuMs } from './slice-time.ts';
 
 /** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;
@@ -185,23 +193,4 @@ export class IsolateCall {
     this.#channel.send(UP.DONE, this.id, done);
     this.#surroundings.onOver(clean);
   }
-}
-
-function sliceLimit({ slice_ms }: Limits): CallOutcome & { kind: 'ended' } {
-  const message = `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`;
-  return { kind: 'ended', code: 'CPU_LIMIT', message };
-}
-
-function cpuLimit({ cpu_ms }: Limits): CallOutcome {
-  const message = `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
-  return { kind: 'ended', code: 'CPU_LIMIT', message };
-}
-
-/** The end of a call or of an evaluation that ran into the isolate's heap limit. */
-export function memoryLimit({ memory_mb }: Limits): CallOutcome {
-  return {
-    kind: 'ended',
-    code: 'MEMORY_LIMIT',
-    message: `The plugin used more than ${memory_mb} MiB of memory (limits.memory_mb)`,
-  };
 }

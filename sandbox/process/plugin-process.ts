@@ -13,12 +13,12 @@ import {
   UP,
 } from '../protocol.ts';
 import { hostFunctionOutsideCalls } from './bridge.ts';
-import { IsolateCall, memoryLimit } from './call.ts';
+import { IsolateCall } from './call.ts';
+import { CpuCrowding, memoryLimit, SlicePace, threadCpuMs } from './call-limits.ts';
 import type { Channel } from './channel.ts';
 import { CryptoJobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolatePool } from './isolate-pool.ts';
-import { CpuCrowding, SlicePace, threadCpuMs } from './slice-time.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;

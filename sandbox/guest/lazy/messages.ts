@@ -1,6 +1,6 @@
 import { createEventKinds, type EventKinds } from '../globals/events/event-kinds.ts';
 import type { EventClasses } from '../globals/events/event-target.ts';
-import { createMessageClasses } from '../globals/events/messages.ts';
+import { createMessageClasses } from '../globals/events/message-channel.ts';
 import type { CloneResult } from '../globals/structured-clone.ts';
 import { tooFewArguments } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-module-loader.ts';

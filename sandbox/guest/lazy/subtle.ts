@@ -8,10 +8,10 @@ import {
   createParameters,
   cryptoKeyParts,
   type Dictionary,
-  type Fail,
   KEY_USAGES,
   type KeyFormat,
   type KeyPair,
+  type MakeCryptoError,
   makeKey,
   type SubtleAlgorithm,
   type SubtleTools,
@@ -34,7 +34,7 @@ const permit = Symbol('permit');
 
 /** `crypto.subtle` (Web Cryptography 14). Keys stay in the isolate. The process does the arithmetic. */
 export function createSubtle({ DOMException, random, ...services }: SubtleServices) {
-  const fail: Fail = (name, message) => new DOMException(message, name);
+  const fail: MakeCryptoError = (name, message) => new DOMException(message, name);
   const parameters = createParameters(fail);
   const tools: SubtleTools = {
     fail,

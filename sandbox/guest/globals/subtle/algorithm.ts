@@ -85,7 +85,7 @@ function copyOf({ hash, publicExponent, ...rest }: KeyAlgorithm): KeyAlgorithm {
 
 /** What the algorithms work with. */
 export interface SubtleTools {
-  readonly fail: Fail;
+  readonly fail: MakeCryptoError;
   readonly parameters: Parameters;
   readonly arithmetic: ProcessCrypto;
   random(bytes: number): Bytes;
@@ -122,7 +122,7 @@ export interface SubtleAlgorithm {
 }
 
 /** Runs `make`. Every failure becomes an error of the given name. */
-export function withErrorName<T>(fail: Fail, name: ErrorName, make: () => T): T {
+export function withErrorName<T>(fail: MakeCryptoError, name: ErrorName, make: () => T): T {
   try {
     return make();
   } catch {
@@ -139,7 +139,11 @@ export function computeBytes(
 }
 
 /** The requested usages, each once and in the order of the specification. */
-export function checkedUsages(fail: Fail, { usages }: CryptoKeyRequest, allowed: readonly string[]): readonly string[] {
+export function checkedUsages(
+  fail: MakeCryptoError,
+  { usages }: CryptoKeyRequest,
+  allowed: readonly string[],
+): readonly string[] {
   if (usages.some((usage) => !allowed.includes(usage))) {
     throw fail('SyntaxError', 'The key cannot be used so');
   }
@@ -149,7 +153,7 @@ export function checkedUsages(fail: Fail, { usages }: CryptoKeyRequest, allowed:
 export const KEY_USAGES = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'];
 
 /** @throws InvalidAccessError where a key is of another type */
-export function assertKeyType(fail: Fail, { type }: CryptoKeyParts, request: KeyType): void {
+export function assertKeyType(fail: MakeCryptoError, { type }: CryptoKeyParts, request: KeyType): void {
   if (type !== request) throw fail('InvalidAccessError', `The key is not ${request}`);
 }
 
@@ -166,7 +170,7 @@ type ErrorName =
   | 'QuotaExceededError';
 
 /** Makes the errors of Web Cryptography 14. */
-export type Fail = (name: ErrorName, message: string) => Error;
+export type MakeCryptoError = (name: ErrorName, message: string) => Error;
 
 /** Each hash with its block, in bits. */
 export const HASH_BLOCK_BITS = { 'SHA-1': 512, 'SHA-256': 512, 'SHA-384': 1024, 'SHA-512': 1024 } as const;
@@ -176,7 +180,7 @@ export type HashName = keyof typeof HASH_BLOCK_BITS;
 const MAX_LONG = 2 ** 32 - 1;
 
 /** Reads the dictionaries of algorithms as Web IDL does. */
-export function createParameters(fail: Fail) {
+export function createParameters(fail: MakeCryptoError) {
   function bytesIn(given: unknown, what: string): Bytes {
     const bytes = copyOfBytes(given);
     if (bytes === undefined) throw new TypeError(`${what} is neither a buffer nor a view of one`);

@@ -7,10 +7,10 @@ import {
   type CryptoKeyRequest,
   checkedUsages,
   type Dictionary,
-  type Fail,
   type KeyAlgorithm,
   type KeyFormat,
   type KeyPair,
+  type MakeCryptoError,
   makeKey,
   type SubtleTools,
   withErrorName,
@@ -18,7 +18,7 @@ import {
 
 /** Checks that a JSON Web Key is of the requested type and allows the requested use (RFC 7517 4). */
 export function checkJwk(
-  fail: Fail,
+  fail: MakeCryptoError,
   jwk: Dictionary,
   { extractable, usages }: CryptoKeyRequest,
   { kty, use }: { kty: string; use: 'sig' | 'enc' },
@@ -39,7 +39,7 @@ export function checkJwk(
 }
 
 /** @throws DataError where the key is for another algorithm */
-export function checkAlg(fail: Fail, jwk: Dictionary, alg: string | undefined): void {
+export function checkAlg(fail: MakeCryptoError, jwk: Dictionary, alg: string | undefined): void {
   if (jwk['alg'] !== undefined && jwk['alg'] !== alg) throw fail('DataError', "The key's alg is another one");
 }
 

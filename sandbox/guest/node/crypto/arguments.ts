@@ -13,7 +13,7 @@ export function bytesOf(data: unknown, encoding: unknown, name: string, expected
 }
 
 /** Like {@link bytesOf}, for functions whose errors also name the ArrayBuffer. */
-export function anyBytesOf(data: unknown, encoding: unknown, name: string): Uint8Array {
+export function bytesNamingArrayBuffer(data: unknown, encoding: unknown, name: string): Uint8Array {
   return bytesOf(data, encoding, name, ANY_DATA);
 }
 

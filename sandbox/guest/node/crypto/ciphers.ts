@@ -1,7 +1,7 @@
 import { base64Of, concatBytes } from '../../globals/encoding/bytes.ts';
 import { checkString, nodeError } from '../node-error.ts';
 import { StringDecoder } from '../string-decoder.ts';
-import { anyBytesOf, bytesOf } from './arguments.ts';
+import { bytesNamingArrayBuffer, bytesOf } from './arguments.ts';
 import type { CipherStep } from './crypto-question.ts';
 import type { NodeKeys } from './keys.ts';
 import type { ProcessCrypto } from './process-crypto.ts';
@@ -32,7 +32,7 @@ export function createCiphers(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
       const { authTagLength } = (options ?? {}) as CipherOptions;
       const question = { op: 'cipher', cipher, decrypt: decrypt ? 1 : 0, key: secret(key) } as const;
       const more = {
-        ...(iv === null ? {} : { iv: base64Of(anyBytesOf(iv, 'utf8', 'iv')) }),
+        ...(iv === null ? {} : { iv: base64Of(bytesNamingArrayBuffer(iv, 'utf8', 'iv')) }),
         ...(authTagLength === undefined ? {} : { tag: authTagLength }),
       };
       this.#id = Number(arithmetic.text({ ...question, ...more }));
@@ -66,13 +66,13 @@ export function createCiphers(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
 
     setAAD(data: unknown, options?: { encoding?: unknown; plaintextLength?: number }): this {
       this.#mustRun('setAAD');
-      this.step('aad', anyBytesOf(data, options?.encoding, 'aadbuf'), options?.plaintextLength);
+      this.step('aad', bytesNamingArrayBuffer(data, options?.encoding, 'aadbuf'), options?.plaintextLength);
       return this;
     }
 
     protected setTag(tag: unknown, encoding: unknown): void {
       this.#mustRun('setAuthTag');
-      this.step('tag', anyBytesOf(tag, encoding, 'tag'));
+      this.step('tag', bytesNamingArrayBuffer(tag, encoding, 'tag'));
     }
 
     protected step(step: CipherStep, data: Uint8Array, length?: number): Uint8Array {

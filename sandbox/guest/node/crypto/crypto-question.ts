@@ -13,7 +13,7 @@ export type CryptoQuestion =
   | CipherQuestion
   | SignatureQuestion
   | KeyQuestion
-  | SlowQuestion
+  | SlowCryptoQuestion
   | { op: 'agree'; key: string; peer: string }
   | { op: 'oaep'; use: OaepUse; key: string; data: string; hash: string; label?: string }
   | { op: 'names'; of: 'hashes' | 'ciphers' | 'constants' };
@@ -67,7 +67,7 @@ export interface ReadKey {
 }
 
 /** Questions that may take long. They are asked at once, or as a job that runs beside the guest. */
-export type SlowQuestion =
+export type SlowCryptoQuestion =
   | { op: 'pbkdf2'; password: string; salt: string; iterations: number; length: number; hash: string }
   | {
       op: 'scrypt';

@@ -1,7 +1,7 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkInteger, checkString, nodeError } from '../node-error.ts';
-import { anyBytesOf, bytesOf, callBack } from './arguments.ts';
-import type { SlowQuestion } from './crypto-question.ts';
+import { bytesNamingArrayBuffer, bytesOf, callBack } from './arguments.ts';
+import type { SlowCryptoQuestion } from './crypto-question.ts';
 import type { NodeKeys } from './keys.ts';
 import type { ProcessCrypto } from './process-crypto.ts';
 
@@ -23,24 +23,30 @@ interface ScryptOptions {
 
 /** Makes keys from passwords and other secrets. Functions with a callback run beside the guest. */
 export function createDerivations(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
-  const now = (question: SlowQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
-  const later = async (question: SlowQuestion) => Buffer.from((await arithmetic.bytesLater(question)).buffer);
+  const now = (question: SlowCryptoQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
+  const later = async (question: SlowCryptoQuestion) => Buffer.from((await arithmetic.bytesLater(question)).buffer);
 
-  function pbkdf2(password: unknown, salt: unknown, iterations: unknown, length: unknown, hash: unknown): SlowQuestion {
+  function pbkdf2(
+    password: unknown,
+    salt: unknown,
+    iterations: unknown,
+    length: unknown,
+    hash: unknown,
+  ): SlowCryptoQuestion {
     checkString(hash, 'digest');
     const bytes = {
-      password: base64Of(anyBytesOf(password, 'utf8', 'password')),
-      salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
+      password: base64Of(bytesNamingArrayBuffer(password, 'utf8', 'password')),
+      salt: base64Of(bytesNamingArrayBuffer(salt, 'utf8', 'salt')),
     };
     checkInteger(iterations, 'iterations', 1, MAX_INT);
     checkInteger(length, 'keylen', 0, MAX_INT);
     return { op: 'pbkdf2', ...bytes, iterations, length, hash };
   }
 
-  function scrypt(password: unknown, salt: unknown, length: unknown, options: ScryptOptions): SlowQuestion {
+  function scrypt(password: unknown, salt: unknown, length: unknown, options: ScryptOptions): SlowCryptoQuestion {
     const bytes = {
-      password: base64Of(anyBytesOf(password, 'utf8', 'password')),
-      salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
+      password: base64Of(bytesNamingArrayBuffer(password, 'utf8', 'password')),
+      salt: base64Of(bytesNamingArrayBuffer(salt, 'utf8', 'salt')),
     };
     checkInteger(length, 'keylen', 0, MAX_INT);
     const cost = either(options, 'N', 'cost') ?? SCRYPT.cost;
@@ -51,11 +57,11 @@ export function createDerivations(arithmetic: ProcessCrypto, { secret }: NodeKey
     return { op: 'scrypt', ...bytes, length, cost, block, parallel, memory };
   }
 
-  function hkdf(hash: unknown, key: unknown, salt: unknown, info: unknown, length: unknown): SlowQuestion {
+  function hkdf(hash: unknown, key: unknown, salt: unknown, info: unknown, length: unknown): SlowCryptoQuestion {
     checkString(hash, 'digest');
     const bytes = {
       key: secret(key, 'ikm'),
-      salt: base64Of(anyBytesOf(salt, 'utf8', 'salt')),
+      salt: base64Of(bytesNamingArrayBuffer(salt, 'utf8', 'salt')),
       info: base64Of(bytesOf(info, 'utf8', 'info', INFO)),
     };
     checkInteger(length, 'length', 0, MAX_INT);

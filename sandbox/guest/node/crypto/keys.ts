@@ -1,6 +1,6 @@
 import { base64Of, bytesFromBase64 } from '../../globals/encoding/bytes.ts';
 import { checkString, invalidArgType, invalidArgValue, nodeError } from '../node-error.ts';
-import { anyBytesOf, bytesOf } from './arguments.ts';
+import { bytesNamingArrayBuffer, bytesOf } from './arguments.ts';
 import type { KeyKind, ReadKey } from './crypto-question.ts';
 import type { ProcessCrypto } from './process-crypto.ts';
 
@@ -233,7 +233,7 @@ function isPrivate({ format, type, data }: KeyData): boolean {
 function bytesFor(given: unknown, encoding: unknown, name: string): Uint8Array {
   const isData = typeof given === 'string' || ArrayBuffer.isView(given) || given instanceof ArrayBuffer;
   if (!isData) throw invalidArgType(name, KEY, given);
-  return anyBytesOf(given, encoding, name);
+  return bytesNamingArrayBuffer(given, encoding, name);
 }
 
 function locked(): Error {

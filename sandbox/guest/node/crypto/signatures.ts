@@ -1,6 +1,6 @@
 import { base64Of } from '../../globals/encoding/bytes.ts';
 import { checkString, invalidArgValue, nodeError } from '../node-error.ts';
-import { anyBytesOf, bufferOrText, bytesOf, nowOrLater } from './arguments.ts';
+import { bufferOrText, bytesNamingArrayBuffer, bytesOf, nowOrLater } from './arguments.ts';
 import type { SignatureQuestion } from './crypto-question.ts';
 import { isOptions, type NodeKeys } from './keys.ts';
 import type { ProcessCrypto } from './process-crypto.ts';
@@ -69,7 +69,7 @@ export function createSignatures(arithmetic: ProcessCrypto, { privateDer, public
 
   class Verify extends Pieces {
     verify(key: unknown, signature: unknown, encoding?: unknown): boolean {
-      const bytes = anyBytesOf(signature, encoding, 'signature');
+      const bytes = bytesNamingArrayBuffer(signature, encoding, 'signature');
       return verified(this.hash, this.whole(), key, bytes);
     }
   }
@@ -80,13 +80,13 @@ export function createSignatures(arithmetic: ProcessCrypto, { privateDer, public
     createSign: (hash: unknown) => new Sign(hash),
     createVerify: (hash: unknown) => new Verify(hash),
     sign(hash: unknown, data: unknown, key: unknown, callback?: unknown): Buffer | undefined {
-      const [name, bytes] = [hashName(hash), anyBytesOf(data, 'utf8', 'data')];
+      const [name, bytes] = [hashName(hash), bytesNamingArrayBuffer(data, 'utf8', 'data')];
       if (!key) throw nodeError('ERR_CRYPTO_SIGN_KEY_REQUIRED', 'No key provided to sign');
       return nowOrLater(() => signed(name, bytes, key), callback);
     },
     verify(hash: unknown, data: unknown, key: unknown, signature: unknown, callback?: unknown): boolean | undefined {
-      const [name, bytes] = [hashName(hash), anyBytesOf(data, 'utf8', 'data')];
-      const checked = anyBytesOf(signature, 'utf8', 'signature');
+      const [name, bytes] = [hashName(hash), bytesNamingArrayBuffer(data, 'utf8', 'data')];
+      const checked = bytesNamingArrayBuffer(signature, 'utf8', 'signature');
       return nowOrLater(() => verified(name, bytes, key, checked), callback);
     },
   };
@@ -124,6 +124,6 @@ function optionsOf(key: unknown): Partial<SignatureQuestion> {
       throw invalidArgValue('options.dsaEncoding', dsaEncoding);
     options.encoding = dsaEncoding;
   }
-  if (context !== undefined) options.context = base64Of(anyBytesOf(context, 'utf8', 'options.context'));
+  if (context !== undefined) options.context = base64Of(bytesNamingArrayBuffer(context, 'utf8', 'options.context'));
   return options;
 }

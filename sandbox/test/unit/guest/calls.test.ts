@@ -2,7 +2,7 @@ import t from 'tap';
 import type { CallOutcome } from '../../../contract.ts';
 import { CallEnd } from '../../../guest/call-end.ts';
 import { CapabilityCalls, capabilityErrorOf } from '../../../guest/capability-calls.ts';
-import { MissingEnvironmentNames } from '../../../guest/environment-reads.ts';
+import { UngrantedEnvironmentReads } from '../../../guest/environment-reads.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { createContext, invokeHandler } from '../../../guest/invoke.ts';
 import { GuestHost, replyText } from '../../support/guest-host.ts';
@@ -358,14 +358,14 @@ t.test('is an ordinary object of own fields in the order that plugins know', (t)
 });
 
 t.test('environment reads', async (t) => {
-  function told(reads: MissingEnvironmentNames): string[] {
+  function told(reads: UngrantedEnvironmentReads): string[] {
     const names: string[] = [];
     reads.report((name) => names.push(name));
     return names;
   }
 
   t.test('an environment is an object like any other, and what it lacks is noted', (t) => {
-    const reads = new MissingEnvironmentNames();
+    const reads = new UngrantedEnvironmentReads();
     const env = reads.watch({ GRANTED: 'yes' });
     t.equal(env['GRANTED'], 'yes');
     t.strictSame({ ...env }, { GRANTED: 'yes' });
@@ -383,7 +383,7 @@ t.test('environment reads', async (t) => {
   });
 
   t.test('the hint is of what the message names, else of the few that the call has read', (t) => {
-    const reads = new MissingEnvironmentNames();
+    const reads = new UngrantedEnvironmentReads();
     const env = reads.watch({});
     const read = (...names: string[]) => {
       for (const name of names) t.equal(env[name], undefined);

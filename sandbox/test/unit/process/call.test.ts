@@ -2,9 +2,9 @@
 import t from 'tap';
 import type { Json, Limits } from '../../../contract.ts';
 import { IsolateCall } from '../../../process/call.ts';
+import { CpuCrowding, SlicePace } from '../../../process/call-limits.ts';
 import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
-import { CpuCrowding, SlicePace } from '../../../process/slice-time.ts';
 import { type DoneMessage, UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../support/sandbox.ts';

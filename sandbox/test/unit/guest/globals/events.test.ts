@@ -2,7 +2,7 @@ import t from 'tap';
 import { createAbortClasses } from '../../../../guest/globals/events/abort.ts';
 import { createEventKinds } from '../../../../guest/globals/events/event-kinds.ts';
 import { createEventClasses } from '../../../../guest/globals/events/event-target.ts';
-import { createMessageClasses } from '../../../../guest/globals/events/messages.ts';
+import { createMessageClasses } from '../../../../guest/globals/events/message-channel.ts';
 import { createReporting } from '../../../../guest/lazy/messages.ts';
 
 t.test('abort', async (t) => {

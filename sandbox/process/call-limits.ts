@@ -1,5 +1,27 @@
+/** What a call may take in the child: how its time is measured, and how it ends. The driver has limits of its own. */
 import { performance } from 'node:perf_hooks';
-import { FIXED_LIMITS } from '../contract.ts';
+import { type CallOutcome, FIXED_LIMITS, type Limits } from '../contract.ts';
+
+/** The end of a call whose guest did not pause in time: V8 ends the loop. */
+export function sliceLimit({ slice_ms }: Limits): CallOutcome & { kind: 'ended' } {
+  const message = `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`;
+  return { kind: 'ended', code: 'CPU_LIMIT', message };
+}
+
+/** The end of a call whose stretches took too much together. */
+export function cpuLimit({ cpu_ms }: Limits): CallOutcome {
+  const message = `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
+  return { kind: 'ended', code: 'CPU_LIMIT', message };
+}
+
+/** The end of a call or of an evaluation that ran into the isolate's heap limit. */
+export function memoryLimit({ memory_mb }: Limits): CallOutcome {
+  return {
+    kind: 'ended',
+    code: 'MEMORY_LIMIT',
+    message: `The plugin used more than ${memory_mb} MiB of memory (limits.memory_mb)`,
+  };
+}
 
 /** How much of the past counts, in milliseconds of wall time in stretches. */
 const REMEMBERED_MS = 200;

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import t from 'tap';
 import { DEFAULT_LIMITS } from '../../../contract.ts';
-import { Heartbeat, NO_CALL, OverrunDetector, RssTrend } from '../../../driver/overrun-detector.ts';
+import { ChildLimits, Heartbeat, NO_CALL, RssTrend } from '../../../driver/child-limits.ts';
 import type { ChildNiceness } from '../../../driver/priority.ts';
 import { ProtocolViolation } from '../../../frames.ts';
 
@@ -17,7 +17,7 @@ function setUp() {
     setProcess: () => undefined,
     close: () => undefined,
   };
-  const detector = new OverrunDetector({ startedPid: undefined, memoryPid: undefined }, niceness);
+  const detector = new ChildLimits({ startedPid: undefined, memoryPid: undefined }, niceness);
   const start = performance.now();
   const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
     detector.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });

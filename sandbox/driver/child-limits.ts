@@ -3,8 +3,8 @@ import { CallTable } from '../call-table.ts';
 import { type ChildDeath, FIXED_LIMITS, type Limits } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
 import { evaluationLimitMs } from '../protocol.ts';
+import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './cpu-limit.ts';
 import { type ChildNiceness, type ChildPids, ChildPriority, Niceness } from './priority.ts';
-import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './processor-time.ts';
 
 /** The state of a child at one look. */
 export interface ChildSample {
@@ -27,7 +27,7 @@ const MIN_GUILT = 1 / 8;
  * Decides when a child has to go, and which call is to blame. It judges by the clock and by what the operating system
  * reports. It also lowers the priority of a busy child.
  */
-export class OverrunDetector {
+export class ChildLimits {
   readonly heartbeat: Heartbeat;
   readonly account: ChildCpuLimit;
   readonly #rssTrend = new RssTrend();
