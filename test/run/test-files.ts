@@ -4,7 +4,7 @@
  * failure at once, because the process may be killed right after it, and the end of each file.
  */
 import { readFileSync, readSync, writeSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
@@ -59,6 +59,8 @@ process.on('beforeExit', () => {
   }
   const passed = endFile();
   if (passed === undefined) return;
+  // For processes that start before this one ends.
+  flushCompileCache();
   const now = spentByProcess();
   tell({ passed, spent: now - spent });
   spent = now;

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 
@@ -13,9 +14,9 @@ export async function writeTestLibrary(folder: string): Promise<string> {
   const entry = import.meta.resolve('tap');
   // The library hides stack frames in a folder of this name.
   const file = join(folder, 'node_modules', '@tapjs', 'library.mjs');
-  await build({
+  const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
-    outfile: file,
+    write: false,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -28,5 +29,10 @@ export async function writeTestLibrary(folder: string): Promise<string> {
     },
   });
   await stop();
+  const half = `${file}.${process.pid}`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(half, outputFiles[0]?.contents ?? '');
+  // Another run may be loading it.
+  renameSync(half, file);
   return file;
 }
