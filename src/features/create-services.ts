@@ -15,11 +15,11 @@ import type { Store } from '../store/store.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import { createAuditService } from './audit/audit.ts';
 import { withAuditLog } from './audit/audit-records.ts';
-import { createEffectsService } from './effects.ts';
 import type { NetworkDirectory } from './networks/network-directory.ts';
 import { createFetchService } from './plugins/fetch.ts';
 import { createKvService } from './plugins/kv.ts';
 import { createPluginsService } from './plugins/plugins.ts';
+import { createRecordedEffects } from './recorded-effects.ts';
 import { createLocalRpc } from './relayers/local-rpc.ts';
 import type { Relayer } from './relayers/records/relayer.ts';
 import { RelayerDirectory, type RelayerLimit } from './relayers/relayer-access.ts';
@@ -104,7 +104,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     rpc: createRpcService({ relayers, store, runOwn }),
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
-    effects: createEffectsService(store),
+    effects: createRecordedEffects(store),
     plugins: createPluginsService({ store, feed }),
     audit: createAuditService(store.read),
   };

@@ -8,7 +8,7 @@ import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import type { Caller } from './api-keys/records/caller.ts';
 import type { AuditedChange } from './audit/record.ts';
-import { earlierEffect, inWriteOnce, type OnceResult, type WriteResult } from './effects.ts';
+import { earlierEffect, inWriteOnce, type OnceResult, type WriteResult } from './recorded-effects.ts';
 import type { Relayer } from './relayers/records/relayer.ts';
 import { visibleRelayerUsers } from './relayers/records/relayer-users.ts';
 import type { SettingsFeed } from './settings-feed.ts';

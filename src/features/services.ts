@@ -5,11 +5,11 @@ import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import type { Actor, Caller } from './api-keys/records/caller.ts';
 import type { AuditService } from './audit/audit.ts';
-import type { EffectsService } from './effects.ts';
 import type { FetchService } from './plugins/fetch.ts';
 import type { PluginsService } from './plugins/plugins.ts';
 import type { KvCaller, KvLock } from './plugins/records/kv.ts';
 import type { PluginSpender } from './plugins/records/spending.ts';
+import type { RecordedEffects } from './recorded-effects.ts';
 import type { RelayerFilter } from './relayers/records/relayer.ts';
 import type { ResourceService } from './resource.ts';
 import type { TransactionStatus } from './transactions/records/transaction-state.ts';
@@ -31,7 +31,7 @@ export interface Services {
   readonly rpc: RpcService;
   readonly kv: KvService;
   readonly fetch: FetchService;
-  readonly effects: EffectsService;
+  readonly effects: RecordedEffects;
 }
 
 /** All services, including those that plugins do not use. */

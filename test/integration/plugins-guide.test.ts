@@ -15,7 +15,7 @@ import { MAX_RECORDED_BODY_BYTES } from '../../src/features/plugins/fetch.ts';
 import { readPluginGrants } from '../../src/features/plugins/host/capabilities/grants.ts';
 import { spendingFailure } from '../../src/features/plugins/host/capabilities/relayer-failure.ts';
 import { MAX_BUNDLES_BYTES } from '../../src/features/plugins/host/catalog/catalog.ts';
-import { SILENCE_MS } from '../../src/features/plugins/host/effect-run.ts';
+import { SILENCE_MS } from '../../src/features/plugins/host/effect-replay.ts';
 import { pluginSchema } from '../../src/features/plugins/operations.ts';
 import { pluginEntrySchema, relayerGrantSchema, SPENDING_CAVEATS } from '../../src/features/plugins/records/plugin.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';

@@ -1,5 +1,5 @@
 import type { IdempotencyClaim, KeyedEffect } from '../../src/domain/idempotency.ts';
-import type { EffectFailure, EffectsService } from '../../src/features/effects.ts';
+import type { EffectFailure, RecordedEffects } from '../../src/features/recorded-effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Makes an effect of a plugin call that has claimed its own idempotency key. */
@@ -18,7 +18,7 @@ async function keyedClaim(store: Store): Promise<IdempotencyClaim> {
 }
 
 /** The outcomes of the runs of one keyed call, in memory. */
-export class FakeEffects implements EffectsService {
+export class FakeEffects implements RecordedEffects {
   readonly #failures = new Map<string, EffectFailure>();
   readonly #known: KeyedEffect[] = [];
   /** Runs before a refusal is stored. */

@@ -5,7 +5,7 @@ import type { Json } from '../../src/domain/json/json.ts';
 import { type CallRecord, RunningCalls } from '../../src/features/plugins/host/call-record.ts';
 import { readPluginGrants } from '../../src/features/plugins/host/capabilities/grants.ts';
 import { bindCapabilities } from '../../src/features/plugins/host/capabilities/table.ts';
-import { EffectRun } from '../../src/features/plugins/host/effect-run.ts';
+import { EffectReplay } from '../../src/features/plugins/host/effect-replay.ts';
 import { CapabilityGateway } from '../../src/features/plugins/host/gateway.ts';
 import { pluginEntrySchema } from '../../src/features/plugins/records/plugin.ts';
 import { Crash } from './crash.ts';
@@ -74,7 +74,7 @@ export class KeyedProgram {
       relayerIds: async () => [],
     });
     const isFirst = claim.token === 1 && this.#lost === undefined;
-    const effects = new EffectRun({ claim, isFirst, silenceMs: this.#silenceMs });
+    const effects = new EffectReplay({ claim, isFirst, silenceMs: this.#silenceMs });
     const plugin = { id: 'p', grants: readPluginGrants(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
     const record = calls.begin({
       child: 1,

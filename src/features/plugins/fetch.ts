@@ -12,7 +12,7 @@ import {
 } from '../../egress/fetch/plugin-fetch.ts';
 import type { PluginHttp } from '../../egress/fetch/plugin-http.ts';
 import type { Store } from '../../store/store.ts';
-import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from '../effects.ts';
+import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from '../recorded-effects.ts';
 
 /** A plugin call that fetches. */
 export interface PluginFetcher {

@@ -4,7 +4,7 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { KeyedEffect } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
-import { earlierEffect, writeOnce } from '../effects.ts';
+import { earlierEffect, writeOnce } from '../recorded-effects.ts';
 import type { KvService } from '../services.ts';
 import { PluginWrites } from './plugin-writes.ts';
 import type { KvCaller, KvQuota, KvUsage } from './records/kv.ts';

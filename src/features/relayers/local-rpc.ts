@@ -12,7 +12,7 @@ import type { Outbox } from '../../engine/webhooks/outbox.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
 import { auditSignature } from '../audit/audit-records.ts';
-import { earlierEffect } from '../effects.ts';
+import { earlierEffect } from '../recorded-effects.ts';
 import type { CallBy, LifecycleService, TransactionsService } from '../services.ts';
 import type { SignatureWait } from '../transactions/transactions.ts';
 import type { WebhookEventName } from '../webhooks/records/webhook-event.ts';

@@ -4,7 +4,7 @@ import type { WireObject } from '../../domain/json/json.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
 import { auditSignature, type SignatureRequest } from '../audit/audit-records.ts';
-import { answerOnce } from '../effects.ts';
+import { answerOnce } from '../recorded-effects.ts';
 import type { Relayer } from '../relayers/records/relayer.ts';
 import type { RelayerDirectory } from '../relayers/relayer-access.ts';
 import type { CallBy, SigningService } from '../services.ts';

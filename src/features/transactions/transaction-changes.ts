@@ -7,7 +7,7 @@ import { intentRefusal } from '../../engine/lane/intents.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store, StoredEffect, StoreWriter } from '../../store/store.ts';
 import { auditTransactionRequest } from '../audit/audit-records.ts';
-import { earlierEffect, writeOnce } from '../effects.ts';
+import { earlierEffect, writeOnce } from '../recorded-effects.ts';
 import type { RelayerDirectory } from '../relayers/relayer-access.ts';
 import type { LifecycleService } from '../services.ts';
 import type { IntentAction } from './records/intent.ts';

@@ -3,7 +3,7 @@ import type { AppError } from '../../../domain/errors.ts';
 import type { KvCaller, KvQuota } from '../records/kv.ts';
 import type { PluginGrants } from './capabilities/grants.ts';
 import { HeldLocks } from './capabilities/held-locks.ts';
-import type { EffectRun } from './effect-run.ts';
+import type { EffectReplay } from './effect-replay.ts';
 import type { OpenCall } from './open-calls.ts';
 import { Traces } from './trace.ts';
 
@@ -29,7 +29,7 @@ export class CallRecord {
   /** A hash of what the request asks for. Different requests have different hashes. */
   readonly fingerprint: () => string;
   /** The effects of this run when the request has an idempotency key. */
-  readonly effects: EffectRun | undefined;
+  readonly effects: EffectReplay | undefined;
   readonly traces = new Traces();
   readonly locks = new HeldLocks();
   /** Capability calls without an answer, in the order in which they were made. */
@@ -49,7 +49,7 @@ export class CallRecord {
 
   constructor(
     given: Pick<CallRecord, 'call' | 'child' | 'plugin' | 'requestId' | 'callerKeyId' | 'fingerprint'> & {
-      effects?: EffectRun | undefined;
+      effects?: EffectReplay | undefined;
     },
   ) {
     this.call = given.call;

@@ -31,7 +31,7 @@ import type { CallRecord, RunningCalls } from './call-record.ts';
 import { MAX_SHOWN_NAMES } from './catalog/fetch-hosts.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
-import { EffectRun } from './effect-run.ts';
+import { EffectReplay } from './effect-replay.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
 import { failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } from './outcome.ts';
@@ -129,7 +129,7 @@ export class CallRunner {
         callerKeyId: request.keyId,
         fingerprint,
         effects:
-          request.claim && new EffectRun({ claim: request.claim, isFirst: request.claim.token === 1 && mayRerun }),
+          request.claim && new EffectReplay({ claim: request.claim, isFirst: request.claim.token === 1 && mayRerun }),
       });
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);

@@ -10,21 +10,21 @@ import type { FetchGrants } from '../../../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Actor } from '../../api-keys/records/caller.ts';
-import type { EffectsService } from '../../effects.ts';
+import type { RecordedEffects } from '../../recorded-effects.ts';
 import type { KvCaller } from '../records/kv.ts';
 import type { PluginSpender } from '../records/spending.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCapabilityCall } from './capabilities/capability.ts';
 import type { HeldLocks } from './capabilities/held-locks.ts';
 import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
-import type { EffectRun } from './effect-run.ts';
+import type { EffectReplay } from './effect-replay.ts';
 import { printableLogText } from './forwarded-logs.ts';
 import type { Answer, OpenCall } from './open-calls.ts';
 
 export interface CapabilityGatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
   calls: RunningCalls;
-  effects: EffectsService;
+  effects: RecordedEffects;
   log: Log;
   metrics: Metrics;
   clock: Clock;
@@ -106,7 +106,7 @@ export class CapabilityGateway {
    */
   private async keyed(
     record: CallRecord,
-    run: EffectRun,
+    run: EffectReplay,
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
   ): Promise<Answer> {

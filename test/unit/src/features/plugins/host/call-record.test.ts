@@ -2,7 +2,7 @@ import t from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
 import { readPluginGrants } from '../../../../../../src/features/plugins/host/capabilities/grants.ts';
-import { EffectRun } from '../../../../../../src/features/plugins/host/effect-run.ts';
+import { EffectReplay } from '../../../../../../src/features/plugins/host/effect-replay.ts';
 import { pluginEntrySchema } from '../../../../../../src/features/plugins/records/plugin.ts';
 import { KEEPING } from '../../../../../support/principal.ts';
 
@@ -57,7 +57,7 @@ t.test('the signal is aborted by the end, whether it was asked for before or aft
 
 t.test('with a call its run of effects is over', async (t) => {
   const calls = new RunningCalls();
-  const effects = new EffectRun({ claim: { id: 'c', token: 2 }, isFirst: false });
+  const effects = new EffectReplay({ claim: { id: 'c', token: 2 }, isFirst: false });
   const record = calls.begin({ ...given, effects });
   const recorded = async () => [{ payloadHash: 'of the first run', occurrence: 0 }];
   const met = effects.meet(effects.next('another'), 'kv.set', recorded);

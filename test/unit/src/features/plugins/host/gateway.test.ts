@@ -9,7 +9,7 @@ import { AppError } from '../../../../../../src/domain/errors.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
 import { readPluginGrants } from '../../../../../../src/features/plugins/host/capabilities/grants.ts';
 import { bindCapabilities } from '../../../../../../src/features/plugins/host/capabilities/table.ts';
-import { EffectRun } from '../../../../../../src/features/plugins/host/effect-run.ts';
+import { EffectReplay } from '../../../../../../src/features/plugins/host/effect-replay.ts';
 import {
   assertSize,
   CapabilityGateway,
@@ -23,7 +23,7 @@ import { PluginServices } from '../../../../../support/plugin-services.ts';
 import { KEEPING } from '../../../../../support/principal.ts';
 import { RecordedMetrics } from '../../../../../support/recorded-metrics.ts';
 
-function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; effects: FakeEffects }) {
+function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectReplay; effects: FakeEffects }) {
   const services = new PluginServices(keyed?.effects);
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
@@ -174,7 +174,7 @@ t.test('a wait ends with its plugin call', async (t) => {
 /** A run of a call with an idempotency key. Token 1 is the first run, a higher one a repeat. */
 const keyed = (effects = new FakeEffects(), token = 1) => ({
   effects,
-  run: new EffectRun({ claim: { id: 'claim', token }, isFirst: token === 1, silenceMs: 5 }),
+  run: new EffectReplay({ claim: { id: 'claim', token }, isFirst: token === 1, silenceMs: 5 }),
 });
 
 t.test(

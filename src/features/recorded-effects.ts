@@ -125,7 +125,7 @@ const failureSchema = z.strictObject({
 export type EffectFailure = z.output<typeof failureSchema>;
 
 /** The recorded effects and refusals of keyed plugin calls. */
-export interface EffectsService {
+export interface RecordedEffects {
   /** The names of all effects that earlier runs asked for. */
   recorded(claimId: string): Promise<KeyedEffectName[]>;
   /** The error with which an earlier run was refused; undefined when it was not. */
@@ -137,7 +137,7 @@ export interface EffectsService {
   refuse(effect: KeyedEffect, failure: EffectFailure): Promise<boolean>;
 }
 
-export function createEffectsService(store: Pick<Store, 'read' | 'write'>): EffectsService {
+export function createRecordedEffects(store: Pick<Store, 'read' | 'write'>): RecordedEffects {
   return {
     recorded: (claimId) => store.read.effectNames(claimId),
 

@@ -5,7 +5,7 @@ import { withTimeout } from '../../../domain/with-timeout.ts';
 /** How long a run may be silent, in ms. After that, an effect that still waits counts as a mismatch. */
 export const SILENCE_MS = 2000;
 
-export interface EffectRunOptions {
+export interface EffectReplayOptions {
   claim: IdempotencyClaim;
   /** No earlier run exists, so no effect is recorded. */
   isFirst: boolean;
@@ -23,7 +23,7 @@ interface Waiting {
  * ask for it in place of a recorded effect that this run has not asked for. So a new effect waits until the run has
  * asked for all recorded effects. When the run asks for nothing more before that, it ends.
  */
-export class EffectRun {
+export class EffectReplay {
   readonly #claim: IdempotencyClaim;
   readonly #isFirst: boolean;
   readonly #silenceMs: number;
@@ -40,7 +40,7 @@ export class EffectRun {
   readonly #underWay = new Set<Promise<unknown>>();
   #hasEnded = false;
 
-  constructor({ claim, isFirst, silenceMs = SILENCE_MS }: EffectRunOptions) {
+  constructor({ claim, isFirst, silenceMs = SILENCE_MS }: EffectReplayOptions) {
     this.#claim = claim;
     this.#isFirst = isFirst;
     this.#silenceMs = silenceMs;

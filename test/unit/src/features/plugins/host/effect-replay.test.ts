@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { KeyedEffect } from '../../../../../../src/domain/idempotency.ts';
-import { EffectRun } from '../../../../../../src/features/plugins/host/effect-run.ts';
+import { EffectReplay } from '../../../../../../src/features/plugins/host/effect-replay.ts';
 
 /** A run that repeats an earlier one with these effects, and whether each effect it asks for is recorded or new. */
 function after(earlier: readonly string[], silenceMs = 5) {
-  const first = new EffectRun({ claim: { id: 'c', token: 1 }, isFirst: true });
+  const first = new EffectReplay({ claim: { id: 'c', token: 1 }, isFirst: true });
   const names = earlier.map((payload) => first.next(payload));
-  const run = new EffectRun({ claim: { id: 'c', token: 2 }, isFirst: false, silenceMs });
+  const run = new EffectReplay({ claim: { id: 'c', token: 2 }, isFirst: false, silenceMs });
   let reads = 0;
   const recorded = async (claimId: string) => {
     reads += 1;
@@ -31,7 +31,7 @@ const settle = async () => {
 };
 
 t.test('effects are named by what they are, equal ones by how many came before', async (t) => {
-  const run = new EffectRun({ claim: { id: 'c', token: 3 }, isFirst: true });
+  const run = new EffectReplay({ claim: { id: 'c', token: 3 }, isFirst: true });
   const named = ['a', 'b', 'a'].map((payload) => run.next(payload));
   t.strictSame(named, [
     { claim: { id: 'c', token: 3 }, payloadHash: 'a', occurrence: 0, isStep: true },
@@ -41,7 +41,7 @@ t.test('effects are named by what they are, equal ones by how many came before',
 });
 
 t.test('in a first run everything is new, and nothing is read', async (t) => {
-  const run = new EffectRun({ claim: { id: 'c', token: 1 }, isFirst: true });
+  const run = new EffectReplay({ claim: { id: 'c', token: 1 }, isFirst: true });
   const never = () => Promise.reject(new Error('read'));
   t.equal(await run.meet(run.next('a'), 'm', never), false);
 });
@@ -108,7 +108,7 @@ t.test('with its end nobody waits any more', async (t) => {
 });
 
 t.test('a run has settled when its effects have, whatever they come to, or has not in time', async (t) => {
-  const run = new EffectRun({ claim: { id: 'c', token: 1 }, isFirst: true });
+  const run = new EffectReplay({ claim: { id: 'c', token: 1 }, isFirst: true });
   t.equal(await run.settled(60_000), true);
   const [effect, failing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const calls = [

@@ -3,11 +3,11 @@ import type { KeyedEffect } from '../../../../src/domain/idempotency.ts';
 import {
   answerOnce,
   beginEffect,
-  createEffectsService,
+  createRecordedEffects,
   earlierEffect,
   settleEffect,
   writeOnce,
-} from '../../../../src/features/effects.ts';
+} from '../../../../src/features/recorded-effects.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -90,7 +90,7 @@ t.test('what cannot be settled is unknown to a plugin; a request hears why', asy
 
 t.test('a refusal is noted of what has not happened, and then it cannot happen any more', async (t) => {
   const { store, effect, count, write } = await setUp(t);
-  const effects = createEffectsService(store);
+  const effects = createRecordedEffects(store);
   const failure = { message: 'no', code: 'C', status: 403, details: { rule: 'r', at: null } };
   t.equal(await effects.failure(effect), undefined);
   t.equal(await effects.refuse(effect, failure), true);
