@@ -114,7 +114,7 @@ class Scheduler implements Engine {
     this.#laneDeps = {
       store,
       origin: (lease, isDoubted) => this.#originOf(lease, isDoubted),
-      sources: { store, chains, connections, signerOf },
+      sources: { store, chains, connections, signerOf, recheck: (relayerId) => this.recheck(relayerId) },
       leases,
       ledgerUnder: (lease, onDoubt) =>
         new TransactionLedger(lease, { feed: this.#feed, metrics, outbox, chains, log, onDoubt }),
@@ -124,7 +124,6 @@ class Scheduler implements Engine {
       elapsed,
       newId,
       onCheckpoint,
-      recheck: (relayerId) => this.recheck(relayerId),
       onFault: (networkType) => metrics.count('lane_faults', { network_type: networkType }),
     };
   }

@@ -196,6 +196,7 @@ export class EngineWorld {
           chains: new Map([['evm', family]]),
           connections: { clientOf: () => client, close: async () => {} },
           signerOf: async () => signer,
+          recheck: () => {},
         },
         LANE,
       ),
@@ -207,12 +208,11 @@ export class EngineWorld {
         now: () => Date.now(),
         elapsed: () => performance.now(),
         chainTime: (ask) => chainClock.at(ask, { elapsed: () => 0, keepMs: 0, log }),
+        random: () => 0,
       },
       life: { isEnding: () => false, distrust, onCheckpoint: (step) => void this.reached.push(step) },
-      recheck: () => {},
       newId: randomUUID,
       timing: { ...fastTiming, ...timing },
-      random: () => 0,
       log,
     };
   }

@@ -58,13 +58,10 @@ export interface LaneStep {
   readonly memory: LaneMemory;
   readonly clock: StepClock;
   readonly life: StepLife;
-  /** Has a relayer's chain checked again, because it may have changed. */
-  recheck(relayerId: string): void;
   /** A new id (`domain/id.ts`). */
   newId(): string;
   /** The chain family's pace; the engine's for values that the family does not set. */
   readonly timing: EngineTiming;
-  random(): number;
   readonly log: Log;
 }
 
@@ -82,6 +79,8 @@ export interface StepClock {
   elapsed(): number;
   /** When the chain's latest block was made, from a recent answer; undefined when no node tells. */
   chainTime(ask: () => Promise<ChainHead>): Promise<Timestamp | undefined>;
+  /** In [0, 1): how much is taken off a pause, so that not all end together. */
+  random(): number;
 }
 
 /** Whether the step goes on. */
@@ -98,8 +97,8 @@ export interface StepLife {
 }
 
 /** The moment of a decision. */
-export function momentOf({ clock, random }: Pick<LaneStep, 'clock' | 'random'>): Moment {
-  return { now: clock.now(), elapsed: clock.elapsed(), random };
+export function momentOf({ clock }: Pick<LaneStep, 'clock'>): Moment {
+  return { now: clock.now(), elapsed: clock.elapsed(), random: () => clock.random() };
 }
 
 /** The open transactions that are in no block but still can be, by sequence. */

@@ -21,7 +21,9 @@ import { RestoredLane } from './restored-lane.ts';
 import { type SenderSources, Senders } from './sender.ts';
 import { signPending } from './sign-pending.ts';
 
-export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {
+export interface LaneDeps extends Pick<LaneStep, 'timing' | 'log' | 'newId'> {
+  /** In [0, 1), for jitter. */
+  random(): number;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** Called at each moment of a transaction's life. */
@@ -259,12 +261,11 @@ export class Lane {
         now: () => now + Math.round(elapsed() - began),
         elapsed,
         chainTime: (ask) => this.#chainClock.at(ask, { elapsed, keepMs: timing.momentMs, log }),
+        random,
       },
       life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, onCheckpoint },
-      recheck: this.#deps.recheck,
       newId,
       timing,
-      random,
       log,
     };
   }

@@ -22,6 +22,8 @@ export interface SenderSources {
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   signerOf(relayer: Relayer): Promise<Signer>;
+  /** Has a relayer's chain checked again, because it may have changed. */
+  recheck(relayerId: string): void;
 }
 
 /**
@@ -54,6 +56,11 @@ export class Senders {
   /** The shortest `lookMs` of the clients found so far; undefined when none has one. */
   get lookMs(): number | undefined {
     return this.#lookMs;
+  }
+
+  /** {@link SenderSources.recheck} */
+  recheck(relayerId: string): void {
+    this.#sources.recheck(relayerId);
   }
 
   /** Whether the relayer of a sender still has the policies that the sender was found with. */

@@ -215,7 +215,7 @@ async function reserve(
     // The chain may have been started anew.
     if (step.chain.restartable?.(chainOfLane(step.key)) !== undefined)
       for (const relayerId of new Set(numbered.map(({ wanted }) => wanted.transaction.relayerId)))
-        step.recheck(relayerId);
+        step.senders.recheck(relayerId);
   } catch (error) {
     reason = messageOf(error);
     step.log.warn({ err: error, lane: step.key }, 'sequence not known');

@@ -118,6 +118,9 @@ export function parkTransaction(
 
 /** Keeps a transaction pending for a pause that grows with each failure. */
 function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): LaneChange {
-  const pause = Math.min(backOff(step.memory.offers.failed(transaction.id), step.timing, step.random), withinMs);
+  const pause = Math.min(
+    backOff(step.memory.offers.failed(transaction.id), step.timing, () => step.clock.random()),
+    withinMs,
+  );
   return { transaction, set: { statusReason: reason, nextActionAt: step.clock.now() + pause } };
 }

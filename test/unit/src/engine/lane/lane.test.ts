@@ -16,6 +16,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       chains: new Map([['evm', world.family]]),
       connections: { clientOf: () => world.client, close: async () => {} },
       signerOf: async () => world.signer,
+      recheck: () => {},
     },
     origin: async () => ({ upTo: 0, release: null }),
     leases: world.leases(),
@@ -26,7 +27,6 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
     elapsed: () => performance.now(),
     newId: randomUUID,
     onCheckpoint: () => {},
-    recheck: () => {},
     onFault: (networkType) => faults.push(networkType),
     ...more,
   });
