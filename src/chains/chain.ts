@@ -219,8 +219,29 @@ export interface ChainDescription {
   methods?: string;
 }
 
-/** Block explorers of a network. Pages link to them, so no other scheme is taken. */
-export const explorerUrlsSchema = z.array(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }));
+/** Pages link to them, so no other scheme is taken. */
+export const webUrlSchema = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+/** The fields that network entries of all families have, with the usual time between two blocks. */
+export const networkFields = (blockTimeMs: number) => ({
+  average_blocktime_ms: z
+    .int()
+    .min(1)
+    .max(86_400_000)
+    .default(blockTimeMs)
+    .describe('Average time between two blocks, in milliseconds'),
+  is_testnet: z
+    .boolean()
+    .optional()
+    .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
+  tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
+  explorer_urls: z.array(webUrlSchema).optional().describe('URLs of block explorers; shown in the API, no effect'),
+});
+
+/** Checked settings in the form of {@link ChainFamily.networkSchema}; absent fields stay absent. */
+export function networkSchemaOf(settings: z.ZodType<object>): z.ZodType<JsonObject> {
+  return settings.transform((parsed): JsonObject => JSON.parse(JSON.stringify(parsed)) as JsonObject);
+}
 
 /** The part of a chain family that is known before its code is loaded. Configuration is checked against it. */
 export interface ChainFamily {

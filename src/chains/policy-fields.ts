@@ -226,6 +226,15 @@ export function readSwapAmounts(swap: z.output<typeof tokenSwap.schema> | null |
   };
 }
 
+/**
+ * How much of a holding is swapped: at most `most`, never the retained part, and zero rather than less than `least`.
+ */
+export function amountToSwap(held: bigint, { least, most, retained }: SwapAmounts): bigint {
+  const free = held > retained ? held - retained : 0n;
+  const given = most !== null && most < free ? most : free;
+  return given < least ? 0n : given;
+}
+
 export function amountOrNull(amount: JsonAmount | null | undefined): bigint | null {
   return amount === null || amount === undefined ? null : amountOf(amount);
 }

@@ -43,6 +43,18 @@ export async function answersInTime<T>(
   return answers.flatMap((one) => one);
 }
 
+/** The faults that one endpoint shows, as far as every other that answers shows them too. */
+export async function faultsShownByAll(
+  rpc: RpcClient,
+  first: (read: ReadFromEndpoint) => Promise<readonly string[]>,
+  again = first,
+): Promise<readonly string[]> {
+  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await first(read) }));
+  if (faults.length === 0 || rpc.endpointCount < 2) return faults;
+  const others = await answersInTime(rpc.onOthers(read, again));
+  return faults.filter((fault) => others.every((reported) => reported.includes(fault)));
+}
+
 /** Which of two middle values counts. */
 export type MedianSide = 'lower' | 'higher';
 

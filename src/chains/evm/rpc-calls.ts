@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { type Json, type JsonObject, listIn, objectIn } from '../../domain/json/json.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { parseOrNull } from '../optional-figure.ts';
 import { onlyEndpointsServing } from '../served-chain.ts';
@@ -88,7 +88,7 @@ export function gasPrice(read: ReadFromEndpoint): Promise<bigint> {
 
 export function latestBlock(read: ReadFromEndpoint): Promise<Block> {
   return read('eth_getBlockByNumber', ['latest', false], (answer) => {
-    const block = object(answer);
+    const block = objectIn(answer);
     const base = block['baseFeePerGas'];
     return {
       number: parseQuantity(block['number']),
@@ -102,7 +102,7 @@ export function latestBlock(read: ReadFromEndpoint): Promise<Block> {
 /** The node's latest block and when it was made, in milliseconds since the epoch. */
 export function getHead(read: ReadFromEndpoint): Promise<{ number: bigint; madeAt: number }> {
   return read('eth_getBlockByNumber', ['latest', false], (answer) => {
-    const block = object(answer);
+    const block = objectIn(answer);
     return { number: parseQuantity(block['number']), madeAt: Number(parseQuantity(block['timestamp'])) * 1_000 };
   });
 }
@@ -114,7 +114,7 @@ export function getHead(read: ReadFromEndpoint): Promise<{ number: bigint; madeA
 export function getBlock(read: ReadFromEndpoint, number: bigint): Promise<BlockHashes | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
     if (answer === null) return null;
-    const block = object(answer);
+    const block = objectIn(answer);
     if (parseQuantity(block['number']) !== number) return null;
     const listed = block['transactions'];
     const isListed = Array.isArray(listed) && !isStripped(block);
@@ -148,7 +148,7 @@ function valueOf(value: Json, key: string): Json | undefined {
 /** When a block was made, in milliseconds since the epoch; null where the node has none of that number. */
 export function blockTime(read: ReadFromEndpoint, number: bigint): Promise<number | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) =>
-    answer === null ? null : Number(parseQuantity(object(answer)['timestamp'])) * 1_000,
+    answer === null ? null : Number(parseQuantity(objectIn(answer)['timestamp'])) * 1_000,
   );
 }
 
@@ -159,10 +159,10 @@ export function blockTime(read: ReadFromEndpoint, number: bigint): Promise<numbe
 export function getFullBlock(read: ReadFromEndpoint, number: bigint): Promise<FullBlock | null> {
   const blockIn = (answer: Json): FullBlock | null => {
     if (answer === null) return null;
-    const block = object(answer);
+    const block = objectIn(answer);
     if (parseQuantity(block['number']) !== number || isStripped(block)) return null;
-    const transactions = array(block['transactions'])
-      .map(object)
+    const transactions = listIn(block['transactions'])
+      .map(objectIn)
       .filter((transaction) => 'nonce' in transaction && 'from' in transaction)
       .map((transaction) => ({
         hash: hash(transaction['hash']),
@@ -178,7 +178,7 @@ export function getFullBlock(read: ReadFromEndpoint, number: bigint): Promise<Fu
 /** The number of the block in which a node finds a transaction; null where it finds none, or only in its pool. */
 export function getInclusionBlock(read: ReadFromEndpoint, transactionHash: string): Promise<bigint | null> {
   return read('eth_getTransactionByHash', [transactionHash], (answer) => {
-    const number = answer === null ? null : object(answer)['blockNumber'];
+    const number = answer === null ? null : objectIn(answer)['blockNumber'];
     return number === null ? null : parseQuantity(number);
   });
 }
@@ -195,7 +195,7 @@ function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry) => {
     try {
-      const given = object(entry);
+      const given = objectIn(entry);
       const part = (name: string) => parseQuantity(given[name]);
       const yParity = parseQuantity(given['yParity'] ?? given['v']);
       const content = { chainId: part('chainId'), address: address(given['address']), nonce: part('nonce') };
@@ -212,8 +212,8 @@ function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
  * @throws TypeError if it is no fee history
  */
 export function feeRewards(answer: Json): bigint[][] {
-  const rewards = object(answer)['reward'];
-  return rewards === undefined || rewards === null ? [] : array(rewards).map(rewardsIn);
+  const rewards = objectIn(answer)['reward'];
+  return rewards === undefined || rewards === null ? [] : listIn(rewards).map(rewardsIn);
 }
 
 function rewardsIn(row: Json): bigint[] {
@@ -241,7 +241,7 @@ export function blockReceipts(read: ReadFromEndpoint, number: bigint, hashes: Re
     return typeof named === 'string' && hashes.has(named.toLowerCase());
   };
   const receiptsIn = (answer: Json) =>
-    (answer === null ? [] : array(answer))
+    (answer === null ? [] : listIn(answer))
       .filter(isAsked)
       .map(receiptIfAny)
       .filter((one): one is Receipt => one?.blockNumber === number);
@@ -263,7 +263,7 @@ function receiptIfAny(answer: Json): Receipt | null {
  */
 function toReceipt(answer: Json): Receipt | null {
   if (answer === null) return null;
-  const found = object(answer);
+  const found = objectIn(answer);
   if (found['blockNumber'] === null || found['blockHash'] === null) return null;
   return {
     transactionHash: hash(found['transactionHash']),
@@ -336,14 +336,4 @@ function hash(value: Json | undefined): string {
 function address(value: Json | undefined): string {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw new TypeError('not an address');
   return value.toLowerCase();
-}
-
-function object(value: Json | undefined): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
-  return value;
-}
-
-function array(value: Json | undefined): Json[] {
-  if (!Array.isArray(value)) throw new TypeError('not a list');
-  return value;
 }

@@ -1,31 +1,9 @@
 import { z } from 'zod';
-import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
 import { MEMO_PROGRAMS } from './programs.ts';
 import { sendRequestSchema, signOnlyRequestSchema } from './request.ts';
 import { sponsoredSchema } from './sponsor/methods.ts';
-
-const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
-
-const instructionSchema = z.object({
-  program_id: z.string(),
-  accounts: z.array(z.object({ pubkey: z.string(), is_signer: z.boolean(), is_writable: z.boolean() })),
-  data: z.string().meta({ description: 'Data of the instruction, in base64' }),
-});
-
-const transactionSchema = z.object({
-  id: z.string(),
-  status: transactionStatusSchema,
-  created_at: moment,
-  transaction: z.string().meta({ description: 'Transaction in base64; empty until it is built' }),
-  signature: z.string().optional().meta({
-    description: 'Signature in base58, which identifies the transaction on the chain',
-  }),
-  status_reason: z.string().optional(),
-  sent_at: moment.optional(),
-  confirmed_at: moment.optional(),
-  instructions: z.array(instructionSchema).optional().meta({ description: 'Instructions of the request' }),
-});
+import { transactionAnswer } from './view.ts';
 
 /** What the description of the API says of Solana networks. */
 export const apiDescription: ChainDescription = {
@@ -40,7 +18,7 @@ export const apiDescription: ChainDescription = {
       ],
     },
   },
-  transaction: transactionSchema,
+  transaction: transactionAnswer.schema,
   signing: {
     message: {
       text:

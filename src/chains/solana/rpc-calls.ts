@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { type Json, listIn, objectIn } from '../../domain/json/json.ts';
 import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { askOptionalFigure, parseOrNull } from '../optional-figure.ts';
 import { onlyEndpointsServing } from '../served-chain.ts';
@@ -27,7 +27,7 @@ export function onlyOnChain(genesis: string, rpc: RpcClient): RpcClient {
 
 /** In lamports. */
 export function getBalance(read: ReadFromEndpoint, address: string): Promise<bigint> {
-  return read('getBalance', [address, CONFIRMED], (answer) => integer(object(answer)['value']));
+  return read('getBalance', [address, CONFIRMED], (answer) => integer(objectIn(answer)['value']));
 }
 
 export interface LatestBlockhash {
@@ -38,12 +38,12 @@ export interface LatestBlockhash {
 
 export function latestBlockhash(read: ReadFromEndpoint): Promise<LatestBlockhash> {
   return read('getLatestBlockhash', [CONFIRMED], (answer) => {
-    const { context, value } = object(answer);
-    const { blockhash, lastValidBlockHeight } = object(value);
+    const { context, value } = objectIn(answer);
+    const { blockhash, lastValidBlockHeight } = objectIn(value);
     return {
       blockhash: address(blockhash),
       lastValidBlockHeight: integer(lastValidBlockHeight),
-      slot: integer(object(context)['slot']),
+      slot: integer(objectIn(context)['slot']),
     };
   });
 }
@@ -67,8 +67,8 @@ export function blockhashValidity(
   commitment: Commitment,
 ): Promise<{ isValid: boolean; slot: bigint }> {
   return read('isBlockhashValid', [blockhash, { commitment }], (answer) => {
-    const { context, value } = object(answer);
-    return { isValid: boolean(value), slot: integer(object(context)['slot']) };
+    const { context, value } = objectIn(answer);
+    return { isValid: boolean(value), slot: integer(objectIn(context)['slot']) };
   });
 }
 
@@ -80,7 +80,7 @@ export interface ChainTip {
 
 export function chainTip(read: ReadFromEndpoint, commitment: Commitment): Promise<ChainTip> {
   return read('getEpochInfo', [{ commitment }], (answer) => {
-    const { absoluteSlot, blockHeight } = object(answer);
+    const { absoluteSlot, blockHeight } = objectIn(answer);
     return { slot: integer(absoluteSlot), height: integer(blockHeight) };
   });
 }
@@ -147,10 +147,10 @@ export async function signatureStatuses(
   const answers = await Promise.all(
     parts.map((part) =>
       read('getSignatureStatuses', [part, { searchTransactionHistory: searches }], (answer) => {
-        const { context, value } = object(answer);
-        const statuses = array(value).map(statusOf);
+        const { context, value } = objectIn(answer);
+        const statuses = listIn(value).map(statusOf);
         if (statuses.length !== part.length) throw new TypeError('not as many statuses as signatures');
-        return { slot: integer(object(context)['slot']), statuses };
+        return { slot: integer(objectIn(context)['slot']), statuses };
       }),
     ),
   );
@@ -163,7 +163,7 @@ export async function signatureStatuses(
 
 function statusOf(value: Json): SignatureStatus | null {
   if (value === null) return null;
-  const { slot, confirmationStatus, confirmations, err } = object(value);
+  const { slot, confirmationStatus, confirmations, err } = objectIn(value);
   return {
     slot: integer(slot),
     // Nodes before 1.5 do not name the commitment. Their null `confirmations` mean that the block is rooted.
@@ -183,7 +183,7 @@ export async function getMessageFee(read: ReadFromEndpoint, message: string): Pr
     method: 'getFeeForMessage',
     params: [message, CONFIRMED],
     parse: (answer) => {
-      const { value } = object(answer);
+      const { value } = objectIn(answer);
       return value === null ? null : integer(value);
     },
     cost: 'Fees are computed by the rules of the public networks',
@@ -199,7 +199,7 @@ export async function recentPrices(read: ReadFromEndpoint, accounts: readonly st
   const prices = await askOptionalFigure(read, {
     method: 'getRecentPrioritizationFees',
     params: [accounts.slice(0, MAX_PRICED)],
-    parse: (answer) => array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
+    parse: (answer) => listIn(answer).map((entry) => integer(objectIn(entry)['prioritizationFee'])),
     cost: 'A first attempt offers no price for priority; further ones do',
   });
   return prices ?? [];
@@ -239,14 +239,14 @@ export function simulateTransaction(
     ...CONFIRMED,
   };
   return read('simulateTransaction', [transaction, options], (answer) => {
-    const { err, logs, unitsConsumed, accounts } = object(object(answer)['value']);
-    const lines = logs == null ? [] : array(logs).filter((line) => typeof line === 'string');
+    const { err, logs, unitsConsumed, accounts } = objectIn(objectIn(answer)['value']);
+    const lines = logs == null ? [] : listIn(logs).filter((line) => typeof line === 'string');
     return {
       error: transactionError(err),
       logs: lines,
       used: unitsConsumed == null ? null : integer(unitsConsumed),
       programs: lines.includes(CUT_OFF) ? null : [...new Set(lines.flatMap(calledIn))],
-      accounts: after.length === 0 || accounts == null ? [] : array(accounts).map(accountOf),
+      accounts: after.length === 0 || accounts == null ? [] : listIn(accounts).map(accountOf),
     };
   });
 }
@@ -278,16 +278,16 @@ export function getAccountsWithSlot(
   commitment: Commitment,
 ): Promise<{ slot: bigint; accounts: (OnChainAccount | null)[] }> {
   return read('getMultipleAccounts', [addresses, { encoding: 'base64', commitment }], (answer) => {
-    const { context, value } = object(answer);
-    const accounts = array(value).map(accountOf);
+    const { context, value } = objectIn(answer);
+    const accounts = listIn(value).map(accountOf);
     if (accounts.length !== addresses.length) throw new TypeError('not as many accounts as addresses');
-    return { slot: integer(object(context)['slot']), accounts };
+    return { slot: integer(objectIn(context)['slot']), accounts };
   });
 }
 
 function accountOf(value: Json): OnChainAccount | null {
   if (value === null) return null;
-  const { lamports, owner, executable, data } = object(value);
+  const { lamports, owner, executable, data } = objectIn(value);
   return {
     lamports: integer(lamports),
     owner: address(owner),
@@ -320,9 +320,9 @@ export function getTransaction(
   const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, commitment };
   return read('getTransaction', [signature, options], (answer) => {
     if (answer === null) return null;
-    const { slot, meta } = object(answer);
-    const { err, fee, logMessages } = object(meta);
-    const logs = (parseOrNull(logMessages, array) ?? []).filter((line) => typeof line === 'string');
+    const { slot, meta } = objectIn(answer);
+    const { err, fee, logMessages } = objectIn(meta);
+    const logs = (parseOrNull(logMessages, listIn) ?? []).filter((line) => typeof line === 'string');
     return { slot: integer(slot), fee: parseOrNull(fee, integer), logs, error: transactionError(err) };
   });
 }
@@ -341,8 +341,8 @@ export function signaturesFor(
     'getSignaturesForAddress',
     [account, options],
     (answer) =>
-      array(answer).map((one) => {
-        const { signature, blockTime: at } = object(one);
+      listIn(answer).map((one) => {
+        const { signature, blockTime: at } = objectIn(one);
         if (typeof signature !== 'string') throw new TypeError('not a signature');
         return { signature, madeAt: at == null ? null : Number(integer(at)) * 1_000 };
       }),
@@ -358,10 +358,10 @@ export function getTransactionBytes(
   const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED };
   return read('getTransaction', [signature, options], (answer) => {
     if (answer === null) return null;
-    const { slot, meta, transaction } = object(answer);
-    const [bytes] = array(transaction);
+    const { slot, meta, transaction } = objectIn(answer);
+    const [bytes] = listIn(transaction);
     if (typeof bytes !== 'string') throw new TypeError('not a transaction');
-    return { bytes, slot: integer(slot), fee: integer(object(meta)['fee']) };
+    return { bytes, slot: integer(slot), fee: integer(objectIn(meta)['fee']) };
   });
 }
 
@@ -370,7 +370,7 @@ export function getTransactionBytes(
  * refused.
  */
 function transactionError(value: Json | undefined): TransactionError | null {
-  return value === null || typeof value === 'string' ? value : object(value);
+  return value === null || typeof value === 'string' ? value : objectIn(value);
 }
 
 const COMMITMENTS: readonly Json[] = ['processed', 'confirmed', 'finalized'] satisfies Commitment[];
@@ -398,18 +398,8 @@ function address(value: Json | undefined): string {
 
 /** Reads bytes that come with the name of their encoding. Every request asks for base64. */
 function bytes(value: Json | undefined): Buffer {
-  const [content, encoding] = array(value);
+  const [content, encoding] = listIn(value);
   const decoded = typeof content === 'string' && encoding === 'base64' ? Buffer.from(content, 'base64') : null;
   if (decoded === null || decoded.toString('base64') !== content) throw new TypeError('not bytes in base64');
   return decoded;
-}
-
-function object(value: Json | undefined): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
-  return value;
-}
-
-function array(value: Json | undefined): Json[] {
-  if (!Array.isArray(value)) throw new TypeError('not a list');
-  return value;
 }

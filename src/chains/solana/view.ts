@@ -1,28 +1,59 @@
+import { z } from 'zod';
 import { amountOf } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import { wireTime } from '../../domain/wire-time.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal } from '../../features/transactions/records/transaction-state.ts';
 import type { WebhookEventName } from '../../features/webhooks/records/webhook-event.ts';
 import { withoutUndefined } from '../policy-fields.ts';
-import { readChainFields, readStoredRequest, type SolanaReceipt } from './schema.ts';
+import { answerOf, receiptIn, transactionFields } from '../transaction-answer.ts';
+import {
+  readChainFields,
+  readStoredRequest,
+  type SolanaFields,
+  type SolanaReceipt,
+  type SolanaRequest,
+} from './schema.ts';
+
+const instructionSchema = z.object({
+  program_id: z.string(),
+  accounts: z.array(z.object({ pubkey: z.string(), is_signer: z.boolean(), is_writable: z.boolean() })),
+  data: z.string().meta({ description: 'Data of the instruction, in base64' }),
+});
+
+interface Shown {
+  transaction: Transaction;
+  request: SolanaRequest;
+  fields: SolanaFields | undefined;
+}
+
+const { id, status, created_at, hash, status_reason, sent_at, confirmed_at } = transactionFields(undefined);
 
 /** A transaction as answers and webhooks show it. Fields that are not known yet are left out, as in the reference. */
+export const transactionAnswer = answerOf<Shown>({
+  id,
+  status,
+  created_at,
+  transaction: [
+    z.string().meta({ description: 'Transaction in base64; empty until it is built' }),
+    ({ fields, request }) => fields?.transaction ?? request.transaction ?? '',
+  ],
+  signature: [
+    hash[0].meta({ description: 'Signature in base58, which identifies the transaction on the chain' }),
+    hash[1],
+  ],
+  status_reason,
+  sent_at,
+  confirmed_at,
+  instructions: [
+    z.array(instructionSchema).optional().meta({ description: 'Instructions of the request' }),
+    ({ request }) => request.instructions,
+  ],
+});
+
 export function transactionView(transaction: Transaction): WireObject {
   const request = readStoredRequest(transaction.request);
-  const fields = readChainFields(transaction.fields);
-  return withoutUndefined({
-    id: transaction.id,
-    status: transaction.status,
-    created_at: wireTime(transaction.createdAt),
-    transaction: fields?.transaction ?? request.transaction ?? '',
-    signature: transaction.hash ?? undefined,
-    status_reason: transaction.statusReason ?? undefined,
-    sent_at: moment(transaction.sentAt),
-    confirmed_at: moment(transaction.confirmedAt),
-    instructions: request.instructions,
-  });
+  return transactionAnswer.view({ transaction, request, fields: readChainFields(transaction.fields) });
 }
 
 /** How long an attempt stays valid, its durable nonce, and what it costs. */
@@ -59,13 +90,8 @@ export function hasFailedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
-/** The receipt of a transaction in a block. A transaction that a fork took back may still have its old receipt. */
-function receiptOf({ status, fields }: Transaction): SolanaReceipt | undefined {
-  return status === 'sent' || status === 'submitted' ? undefined : readChainFields(fields)?.receipt;
-}
-
-function moment(at: number | null): string | undefined {
-  return at === null ? undefined : wireTime(at);
+function receiptOf(transaction: Transaction): SolanaReceipt | undefined {
+  return receiptIn(transaction, readChainFields(transaction.fields));
 }
 
 /**

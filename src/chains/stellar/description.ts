@@ -1,29 +1,11 @@
 import { z } from 'zod';
-import { transactionStatusSchema } from '../../features/transactions/records/transaction-state.ts';
 import type { ChainDescription } from '../chain.ts';
 import { sendRequestSchema } from './request.ts';
 import { signOnlyRequestSchema } from './sponsor/sign-only.ts';
 import { sponsoredSchema } from './sponsor/user-draft.ts';
+import { transactionAnswer } from './view.ts';
 
 const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
-
-const transactionSchema = z.object({
-  id: z.string(),
-  hash: z.string().nullable().meta({ description: 'Hash of the transaction on the chain, in hexadecimal' }),
-  status: transactionStatusSchema,
-  status_reason: z.string().nullable(),
-  created_at: moment,
-  sent_at: moment.nullable(),
-  confirmed_at: moment.nullable(),
-  source_account: z.string(),
-  fee: z.int().meta({ description: 'In stroops: the bid, and in the end the fee that was charged' }),
-  sequence_number: z.string().meta({ description: 'Sequence number; 0 until the transaction has one' }),
-  relayer_id: z.string(),
-  transaction_result_xdr: z
-    .string()
-    .optional()
-    .meta({ description: 'Return value of the contract function, in base64; absent if there is none' }),
-});
 
 /** Further fields, for calls of contracts only. */
 const most = {
@@ -55,7 +37,7 @@ export const apiDescription: ChainDescription = {
       ],
     },
   },
-  transaction: transactionSchema,
+  transaction: transactionAnswer.schema,
   sponsorship: {
     schema: sponsoredSchema,
     example: { transaction_xdr: 'AAAAAgAAAAB…', fee_token: 'native' },

@@ -1,5 +1,5 @@
 import { Address, type Asset, Keypair, xdr } from '@stellar/stellar-sdk/base';
-import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { type Json, type JsonObject, listIn, objectIn } from '../../domain/json/json.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { askOptionalFigure } from '../optional-figure.ts';
 import { onlyEndpointsServing } from '../served-chain.ts';
@@ -32,14 +32,14 @@ const USUAL_RESERVE = 5_000_000n;
 
 export async function latestLedger(read: ReadFromEndpoint): Promise<LatestLedger> {
   const reply = await read('getLatestLedger', null, (answer) => {
-    const { sequence, closeTime, headerXdr } = object(answer);
+    const { sequence, closeTime, headerXdr } = objectIn(answer);
     const moment = { sequence: integer(sequence), baseReserve: reserveIn(headerXdr) };
     return { ...moment, closedAt: closeTime === undefined ? null : secondsIn(closeTime) };
   });
   if (reply.closedAt !== null) return { ...reply, closedAt: reply.closedAt };
   // stellar-rpc before version 25 tells the close time only beside other answers. No transaction has this hash.
   const moment = await read('getTransaction', { hash: '00'.repeat(32) }, (answer) => {
-    const { latestLedger: sequence, latestLedgerCloseTime: closeTime } = object(answer);
+    const { latestLedger: sequence, latestLedgerCloseTime: closeTime } = objectIn(answer);
     return { sequence: integer(sequence), closedAt: secondsIn(closeTime) };
   });
   return { ...moment, baseReserve: reply.baseReserve };
@@ -129,7 +129,7 @@ export function getAccounts(
       const account = found.get(keys[index] ?? '');
       return account === undefined ? [] : [[address, account]];
     });
-    return { ledger: integer(object(answer)['latestLedger']), accounts: new Map(accounts) };
+    return { ledger: integer(objectIn(answer)['latestLedger']), accounts: new Map(accounts) };
   });
 }
 
@@ -140,8 +140,8 @@ function entryIn<T>(answer: Json, key: string, take: (entry: xdr.LedgerEntryData
 
 /** The requested entries that exist, by their keys. */
 function entriesIn<T>(answer: Json, keys: readonly string[], take: (entry: xdr.LedgerEntryData) => T): Map<string, T> {
-  const { entries } = object(answer);
-  const found = entries == null ? [] : array(entries).map(object);
+  const { entries } = objectIn(answer);
+  const found = entries == null ? [] : listIn(entries).map(objectIn);
   return new Map(
     found.map((entry): [string, T] => {
       const key = string(entry['key']);
@@ -219,7 +219,7 @@ export async function usualFee(read: ReadFromEndpoint, kind: 'inclusionFee' | 's
   const reply = await askOptionalFigure(read, {
     method: 'getFeeStats',
     params: null,
-    parse: (answer) => integer(object(object(answer)[kind])['p90']),
+    parse: (answer) => integer(objectIn(objectIn(answer)[kind])['p90']),
     cost: `Transactions bid the base fee of ${BASE_FEE} stroops at first`,
   });
   return reply ?? BASE_FEE;
@@ -250,7 +250,7 @@ export interface TransactionLookup {
 
 export function getTransaction(read: ReadFromEndpoint, hash: string): Promise<TransactionLookup> {
   return read('getTransaction', { hash }, (answer) => {
-    const reply = object(answer);
+    const reply = objectIn(answer);
     return {
       latest: integer(reply['latestLedger']),
       oldest: integer(reply['oldestLedger']),
@@ -283,8 +283,8 @@ function inclusionIn(reply: JsonObject): LedgerInclusion | null {
 export function closeTimeOf(read: ReadFromEndpoint, ledger: bigint): Promise<number> {
   const params = { startLedger: Number(ledger), pagination: { limit: 1 } };
   return read('getLedgers', params, (answer) => {
-    const [first] = array(object(answer)['ledgers']);
-    return Number(integer(object(first)['ledgerCloseTime'])) * 1_000;
+    const [first] = listIn(objectIn(answer)['ledgers']);
+    return Number(integer(objectIn(first)['ledgerCloseTime'])) * 1_000;
   });
 }
 
@@ -310,10 +310,10 @@ export function transactionsFrom(
     'getTransactions',
     params,
     (answer) => {
-      const reply = object(answer);
+      const reply = objectIn(answer);
       return {
-        transactions: array(reply['transactions'])
-          .map(object)
+        transactions: listIn(reply['transactions'])
+          .map(objectIn)
           .map(({ envelopeXdr, ledger }) => ({ envelope: string(envelopeXdr), ledger: integer(ledger) })),
         oldest: integer(reply['oldestLedger']),
         oldestClosedAt: Number(integer(reply['oldestLedgerCloseTimestamp'])) * 1_000,
@@ -327,7 +327,7 @@ export function transactionsFrom(
 const textIn = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function passphrase(answer: Json): string {
-  const { passphrase: reply } = object(answer);
+  const { passphrase: reply } = objectIn(answer);
   if (typeof reply !== 'string' || reply === '') throw new TypeError('not a passphrase');
   return reply;
 }
@@ -341,15 +341,5 @@ function integer(value: Json | undefined): bigint {
 
 function string(value: Json | undefined): string {
   if (typeof value !== 'string') throw new TypeError('not a text');
-  return value;
-}
-
-function object(value: Json | undefined): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
-  return value;
-}
-
-function array(value: Json | undefined): Json[] {
-  if (!Array.isArray(value)) throw new TypeError('not a list');
   return value;
 }

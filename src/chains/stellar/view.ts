@@ -1,29 +1,49 @@
+import { z } from 'zod';
 import { amountOf } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json/json.ts';
-import { wireTime } from '../../domain/wire-time.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
 import { accountOfLane } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
-import { readChainFields, type StellarReceipt } from './schema.ts';
+import { answerOf, receiptIn, transactionFields } from '../transaction-answer.ts';
+import { readChainFields, type StellarFields, type StellarReceipt } from './schema.ts';
+
+interface Shown {
+  transaction: Transaction;
+  fields: StellarFields | undefined;
+  receipt: StellarReceipt | undefined;
+}
+
+const { relayer_id, ...leading } = transactionFields(null);
 
 /** A transaction as answers and webhooks show it. Zero stands for what is not known yet, as in the reference. */
+export const transactionAnswer = answerOf<Shown>({
+  ...leading,
+  hash: [
+    leading.hash[0].meta({ description: 'Hash of the transaction on the chain, in hexadecimal' }),
+    ({ transaction, receipt }) => receipt?.hash ?? transaction.hash,
+  ],
+  source_account: [z.string(), ({ transaction }) => accountOfLane(transaction.lane)],
+  fee: [
+    z.int().meta({ description: 'In stroops: the bid, and in the end the fee that was charged' }),
+    ({ receipt, fields }) => amountOf(receipt?.fee ?? fields?.fee ?? 0),
+  ],
+  sequence_number: [
+    z.string().meta({ description: 'Sequence number; 0 until the transaction has one' }),
+    ({ fields }) => String(fields?.sequence ?? 0),
+  ],
+  relayer_id,
+  transaction_result_xdr: [
+    z
+      .string()
+      .optional()
+      .meta({ description: 'Return value of the contract function, in base64; absent if there is none' }),
+    ({ receipt }) => receipt?.returned,
+  ],
+});
+
 export function transactionView(transaction: Transaction): WireObject {
   const fields = readChainFields(transaction.fields);
-  const receipt = receiptOf(transaction);
-  return {
-    id: transaction.id,
-    hash: receipt?.hash ?? transaction.hash,
-    status: transaction.status,
-    status_reason: transaction.statusReason,
-    created_at: wireTime(transaction.createdAt),
-    sent_at: moment(transaction.sentAt),
-    confirmed_at: moment(transaction.confirmedAt),
-    source_account: accountOfLane(transaction.lane),
-    fee: amountOf(receipt?.fee ?? fields?.fee ?? 0),
-    sequence_number: String(fields?.sequence ?? 0),
-    relayer_id: transaction.relayerId,
-    ...(receipt?.returned === undefined ? {} : { transaction_result_xdr: receipt.returned }),
-  };
+  return transactionAnswer.view({ transaction, fields, receipt: receiptIn(transaction, fields) });
 }
 
 /** An attempt's sequence, how long the attempt stays valid, and what it bids. */
@@ -56,13 +76,6 @@ export function hasFailedInBlock(transaction: Transaction): boolean {
   return receiptOf(transaction)?.succeeded === false;
 }
 
-/**
- * The receipt of a transaction in a ledger. A transaction that another endpoint denied may still have its old receipt.
- */
-function receiptOf({ status, fields }: Transaction): StellarReceipt | undefined {
-  return status === 'sent' || status === 'submitted' ? undefined : readChainFields(fields)?.receipt;
-}
-
-function moment(at: number | null): string | null {
-  return at === null ? null : wireTime(at);
+function receiptOf(transaction: Transaction): StellarReceipt | undefined {
+  return receiptIn(transaction, readChainFields(transaction.fields));
 }

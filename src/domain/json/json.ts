@@ -10,6 +10,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** An answer that has to be an object. @throws TypeError */
+export function objectIn(value: Json | undefined): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
+  return value;
+}
+
+/** An answer that has to be a list. @throws TypeError */
+export function listIn(value: Json | undefined): Json[] {
+  if (!Array.isArray(value)) throw new TypeError('not a list');
+  return value;
+}
+
 /**
  * What the service writes on the wire: JSON in which an integer may be a `bigint`. The HTTP serialiser writes it as a
  * JSON number with all its digits.

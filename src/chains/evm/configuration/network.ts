@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../../domain/amount.ts';
-import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../features/networks/record.ts';
-import { explorerUrlsSchema } from '../../chain.ts';
+import { networkFields, networkSchemaOf } from '../../chain.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
@@ -30,6 +29,8 @@ export type PrivateMethod = z.output<typeof privateMethodSchema>;
 
 const privateUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL with https:// or http://' });
 
+const common = networkFields(12_000);
+
 /**
  * The fields of an EVM network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. All may be
  * absent. An absent chain id is asked for, and settings that depend on it are decided once it is known.
@@ -49,26 +50,17 @@ const settingsSchema = z.strictObject({
     .array(z.string())
     .optional()
     .describe('eip1559: gas has a base fee. Default: none with a chain_id, else read from a block'),
-  average_blocktime_ms: z
-    .int()
-    .min(1)
-    .max(86_400_000)
-    .default(12_000)
-    .describe('Average time between two blocks, in milliseconds'),
+  average_blocktime_ms: common.average_blocktime_ms,
   max_transaction_gas: amountSchema(64)
     .optional()
     .describe(
       'The most gas that one transaction may have on the chain, such as 16777216 by EIP-7825. Default: not known',
     ),
-  is_testnet: z
-    .boolean()
-    .optional()
-    .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
-  tags: z
-    .array(z.string())
-    .optional()
-    .describe('Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool'),
-  explorer_urls: explorerUrlsSchema.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  is_testnet: common.is_testnet,
+  tags: common.tags.describe(
+    'Labels; these have an effect: arbitrum-based, optimism-based, polygon-zkevm-based, no-mempool',
+  ),
+  explorer_urls: common.explorer_urls,
   private_rpc_urls: z
     .array(
       z.union([
@@ -88,10 +80,7 @@ const settingsSchema = z.strictObject({
     .describe('Cache of gas prices. Default: prices are reused for at most 2 seconds'),
 });
 
-/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
-export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
-  (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
-);
+export const networkSchema = networkSchemaOf(settingsSchema);
 
 /** A network's settings as the adapter works with them. */
 export interface EvmNetworkSettings {

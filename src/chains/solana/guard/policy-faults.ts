@@ -1,6 +1,6 @@
 import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
-import { answersInTime } from '../../quorum.ts';
+import { faultsShownByAll } from '../../quorum.ts';
 import { readPolicy, type SolanaPolicy } from '../configuration/policy.ts';
 import { getAccounts } from '../rpc-calls.ts';
 import { type Mint, readMint } from '../tokens/mint.ts';
@@ -13,13 +13,14 @@ export async function policyFaults(
   rpc: RpcClient,
   { policies }: RelayerAccount,
   onRisk: (risk: string) => void = () => {},
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const policy = readPolicy(policies);
   if (policy.allowedPrograms === null && policy.allowedTokens.length === 0) return [];
-  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read, policy, onRisk) }));
-  if (faults.length === 0 || rpc.endpointCount < 2) return faults;
-  const others = await answersInTime(rpc.onOthers(read, (other) => faultsOn(other, policy)));
-  return faults.filter((fault) => others.every((reported) => reported.includes(fault)));
+  return faultsShownByAll(
+    rpc,
+    (read) => faultsOn(read, policy, onRisk),
+    (read) => faultsOn(read, policy),
+  );
 }
 
 async function faultsOn(

@@ -1,5 +1,6 @@
 import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
+import { amountToSwap } from '../../policy-fields.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { WRAPPED_SOL } from '../programs.ts';
 import { getAccounts } from '../rpc-calls.ts';
@@ -44,18 +45,9 @@ export async function swapBalancesOf(
   return known.flatMap((one, index): SwapBalance[] => {
     const account = readTokenAccount(accounts[index]);
     if (account === undefined || account.owner !== wallet || account.isFrozen) return [];
-    const swapped = swappedOf(account.amount, one.token.swapped);
+    const swapped = amountToSwap(account.amount, one.token.swapped);
     return swapped === 0n ? [] : [{ ...one, held: account.amount, swapped }];
   });
-}
-
-/**
- * How much of a holding is swapped: at most `most`, never the retained part, and zero rather than less than `least`.
- */
-function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swapped']): bigint {
-  const free = held > retained ? held - retained : 0n;
-  const given = most !== null && most < free ? most : free;
-  return given < least ? 0n : given;
 }
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */

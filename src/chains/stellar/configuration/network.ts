@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../../domain/json/json.ts';
 import type { Network } from '../../../features/networks/record.ts';
-import { explorerUrlsSchema } from '../../chain.ts';
+import { networkFields, networkSchemaOf, webUrlSchema } from '../../chain.ts';
 import { isContractAddress } from '../address.ts';
 
 /**
@@ -10,33 +9,16 @@ import { isContractAddress } from '../address.ts';
  */
 const settingsSchema = z.strictObject({
   passphrase: z.string().min(1).optional().describe('Network passphrase. Default: read from an endpoint'),
-  horizon_url: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .optional()
-    .describe('URL of the network’s Horizon, which is asked for prices'),
+  horizon_url: webUrlSchema.optional().describe('URL of the network’s Horizon, which is asked for prices'),
   fee_forwarder: z
     .string()
     .refine(isContractAddress, 'must be a contract (C…)')
     .optional()
     .describe('Fee forwarder contract (C…), by which users pay in a token for contract calls'),
-  average_blocktime_ms: z
-    .int()
-    .min(1)
-    .max(86_400_000)
-    .default(5_000)
-    .describe('Average time between two blocks, in milliseconds'),
-  is_testnet: z
-    .boolean()
-    .optional()
-    .describe('Whether this is a test network; shown in the API, and selects the Soroswap router on Stellar'),
-  tags: z.array(z.string()).optional().describe('Labels; shown in the API, no effect'),
-  explorer_urls: explorerUrlsSchema.optional().describe('URLs of block explorers; shown in the API, no effect'),
+  ...networkFields(5_000),
 });
 
-/** {@link settingsSchema} as the chain interface offers it; absent fields stay absent. */
-export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
-  (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
-);
+export const networkSchema = networkSchemaOf(settingsSchema);
 
 /** The passphrase that the network declares; null where it is asked for. */
 export function declaredPassphrase({ settings }: Network): string | null {

@@ -2,7 +2,7 @@ import { Asset, type xdr } from '@stellar/stellar-sdk/base';
 import { invalidRequest } from '../../../domain/errors.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { RelayerAccount } from '../../chain-client.ts';
-import { answersInTime } from '../../quorum.ts';
+import { faultsShownByAll } from '../../quorum.ts';
 import { isContractAddress } from '../address.ts';
 import { readPolicy, type StellarPolicy } from '../configuration/policy.ts';
 import { BASE_FEE } from '../fees.ts';
@@ -25,12 +25,10 @@ export async function policyFaults(
   const placeless = policy.swapConfig === null ? [] : swapFaults(policy, exchanges);
   const tokens = policy.allowedTokens.map(({ asset }) => asset).filter((asset) => asset !== 'native');
   if (tokens.length === 0) return placeless;
-  const faultsOn = async (read: ReadFromEndpoint) =>
-    (await Promise.all(tokens.map((asset) => tokenFault(read, asset)))).flat();
-  const { read, faults } = await rpc.onOne(async (read) => ({ read, faults: await faultsOn(read) }));
-  if (faults.length === 0 || rpc.endpointCount < 2) return [...placeless, ...faults];
-  const others = await answersInTime(rpc.onOthers(read, faultsOn));
-  return [...placeless, ...faults.filter((fault) => others.every((other) => other.includes(fault)))];
+  const faults = await faultsShownByAll(rpc, async (read) =>
+    (await Promise.all(tokens.map((asset) => tokenFault(read, asset)))).flat(),
+  );
+  return [...placeless, ...faults];
 }
 
 async function tokenFault(read: ReadFromEndpoint, asset: string): Promise<string[]> {

@@ -1,5 +1,6 @@
 import type { ReadFromEndpoint, RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { ParsedRequest, RelayerAccount } from '../../chain-client.ts';
+import { amountToSwap } from '../../policy-fields.ts';
 import { isContractAddress } from '../address.ts';
 import { type AllowedToken, readPolicy } from '../configuration/policy.ts';
 import { tokenBalance } from '../price/simulation.ts';
@@ -24,17 +25,8 @@ export async function swapBalanceOf(
   const held = isContractAddress(token.asset)
     ? await tokenBalance(read, token.asset, address)
     : ((await getSpendableBalance(read, address, parseAssetName(token.asset))) ?? 0n);
-  const swapped = swappedOf(held, token.swapped);
+  const swapped = amountToSwap(held, token.swapped);
   return swapped === 0n ? undefined : { token, swapped };
-}
-
-/**
- * How much of a holding is swapped: at most `most`, never the retained part, and zero rather than less than `least`.
- */
-function swappedOf(held: bigint, { least, most, retained }: AllowedToken['swapped']): bigint {
-  const free = held > retained ? held - retained : 0n;
-  const given = most !== null && most < free ? most : free;
-  return given < least ? 0n : given;
 }
 
 /** A request to swap each token of which there is something to swap. Its amounts are found when it is signed. */
