@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyJsonColumn, defineRecord, integerColumn, nullableColumn, textColumn } from './record.ts';
 
 /** The value of an `Idempotency-Key` header: 1 to 255 visible ASCII characters (RFC 9110, 5.5), compared exactly. */
 export const idempotencyKeySchema = z
@@ -38,6 +39,22 @@ export interface KeyedEffectName {
   /** Counts the effects of one run that have the same payload, from 0. */
   readonly occurrence: number;
 }
+
+/** An effect as it is stored. `outcome` and `failure` are null while the result is unknown. */
+export const effectRecord = defineRecord(
+  'effects',
+  {
+    claimId: textColumn,
+    payloadHash: textColumn,
+    occurrence: integerColumn,
+    /** The transaction that the effect made, or is about. */
+    transactionId: nullableColumn(textColumn),
+    outcome: nullableColumn(anyJsonColumn),
+    /** The refusal that the run got when it asked for the effect. */
+    failure: nullableColumn(anyJsonColumn),
+  },
+  { key: ['claimId', 'payloadHash', 'occurrence'] },
+);
 
 /**
  * One effect that a run of a keyed request asks for. Its name is unique under the claim, and is stored in the commit of

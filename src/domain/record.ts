@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isObject, type Json, type JsonObject } from './json/json.ts';
+import { isObject, type Json, type JsonObject, type WireValue } from './json/json.ts';
+import { wireTime } from './wire-time.ts';
 
 /**
  * How a field of a record is stored. The schema reads the column's value. It checks it like any other input: a database
@@ -12,11 +13,24 @@ export interface Column<Field, Stored extends string | number | null> {
   isSealed?: boolean;
   /** Its name; absent: the field's in `snake_case`. */
   name?: string;
+  /** How answers show the field, where they show it otherwise than it is. */
+  wire?: { schema: z.ZodType; show(field: Field): WireValue };
 }
 
 /** The columns of a record, by the names of its fields. */
 export type Columns = Readonly<
-  Record<string, { schema: z.ZodType; write(field: never): string | number | null; isSealed?: boolean; name?: string }>
+  Record<
+    string,
+    {
+      schema: z.ZodType;
+      write(field: never): string | number | null;
+      isSealed?: boolean;
+      isGenerated?: boolean;
+      isShown?: boolean;
+      name?: string;
+      wire?: { schema: z.ZodType; show(field: never): WireValue };
+    }
+  >
 >;
 
 /** The record that some columns store. */
@@ -24,59 +38,86 @@ export type FieldsOf<C extends Columns> = {
   -readonly [Name in keyof C]: C[Name] extends { schema: z.ZodType<infer Field> } ? Field : never;
 };
 
-/** The row of a kind of record. */
-export type RowOf<Kind> = Kind extends RecordKind<infer C, infer _> ? ColumnsOf<C> : never;
-
 /** What may change of a record: its fields but the fixed ones. */
 export type ChangeOf<Kind> = Kind extends RecordKind<infer C, infer Fixed> ? Partial<Omit<FieldsOf<C>, Fixed>> : never;
 
-type ColumnsOf<C extends Columns> = {
-  -readonly [Name in keyof C as C[Name] extends { name: infer Given extends string }
-    ? Given
-    : ColumnName<Name & string>]: C[Name] extends {
-    write(field: never): infer Stored;
-  }
+/** A row with these columns. */
+export type RowOf<C extends Columns> = {
+  -readonly [Name in keyof C as NameOf<C, Name>]: C[Name] extends { write(field: never): infer Stored }
     ? Stored
     : never;
 };
+
+/** The names of those of the columns that have a mark. */
+export type Marked<C extends Columns, Mark extends 'isGenerated' | 'isShown'> = {
+  [Name in keyof C]: C[Name] extends { [M in Mark]: true } ? NameOf<C, Name> : never;
+}[keyof C];
+
+type NameOf<C extends Columns, Name extends keyof C> = Name extends keyof C
+  ? C[Name] extends { name: infer Given extends string }
+    ? Given
+    : ColumnName<Name & string>
+  : never;
 
 type ColumnName<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnName<Rest>}`
   : '';
 
 /** A kind of record: how it is read from its row and written into one. */
-export interface RecordKind<C extends Columns, Fixed extends keyof C = never> {
-  table: string;
+export interface RecordKind<
+  C extends Columns,
+  Fixed extends keyof C = never,
+  Table extends string = string,
+  Beside extends Columns = Columns,
+> {
+  table: Table;
+  /** The names of the columns of its fields. */
+  names: readonly (keyof RowOf<C> & string)[];
+  /** All columns of the table. */
   columns: readonly { name: string; isNullable: boolean }[];
+  /** The columns of the table that are no fields. */
+  beside: Beside;
   /** The columns that tell one record from another. */
   key: readonly string[];
-  /** The columns whose texts are encrypted, also those that the record does not show. */
+  /** The columns whose texts are encrypted, also those that are no fields. */
   sealed: readonly string[];
   /** @throws ZodError */
   read(row: unknown): FieldsOf<C>;
-  /** Sealed columns are in clear text here: the store seals them (`rowOfRecord`). */
-  write(record: FieldsOf<C>): ColumnsOf<C>;
+  /**
+   * The columns of a record, or of the fields that are given. Sealed columns are in clear text here: the store seals
+   * them (`rowOfRecord`).
+   */
+  write<Field extends keyof C>(record: Pick<FieldsOf<C>, Field>): Pick<RowOf<C>, NameOf<C, Field> & keyof RowOf<C>>;
   /** The columns of a change. */
-  writeChange(change: Partial<Omit<FieldsOf<C>, Fixed>>): Partial<ColumnsOf<C>>;
+  writeChange(change: Partial<Omit<FieldsOf<C>, Fixed>>): Partial<RowOf<C>>;
   /** A record without what is no field of it. */
   pick<T extends Partial<FieldsOf<C>>>(from: T): Pick<T, keyof T & keyof C>;
+  /** The fields that answers show, by the names of their columns. */
+  view(record: FieldsOf<C>): Record<Marked<C, 'isShown'>, WireValue>;
+  /** The schemas of the same. */
+  viewShape: Record<Marked<C, 'isShown'>, z.ZodType>;
 }
 
 /**
  * Declares a kind of record. Type, columns, row, change and checks derive from this.
  * @param key the fields that tell one record from another
  * @param fixed the fields that never change
- * @param secrets encrypted columns of the table that are no fields, so that no view, log line or error contains them
+ * @param beside columns of the table that are no fields, such as secrets: no view, log line or error contains them
  */
-export function defineRecord<C extends Columns, Fixed extends keyof C & string = never>(
-  table: string,
+export function defineRecord<
+  Table extends string,
+  C extends Columns,
+  Fixed extends keyof C & string = never,
+  Beside extends Columns = Record<never, never>,
+>(
+  table: Table,
   columns: C,
-  { key = ['id'], fixed = [], secrets = [] }: RecordOptions<C, Fixed> = {},
-): RecordKind<C, Fixed> {
-  const fields = Object.entries(columns as Readonly<Record<string, Column<unknown, string | number | null>>>).map(
-    ([field, column]) => ({ field, ...column, name: column.name ?? columnName(field) }),
-  );
+  { key = ['id'], fixed = [], beside }: RecordOptions<C, Fixed, Beside> = {},
+): RecordKind<C, Fixed, Table, Beside> {
+  const fields = named(columns);
+  const all = [...fields, ...named(beside ?? {})];
   const changeable = fields.filter(({ field }) => !(fixed as readonly string[]).includes(field));
+  const shown = fields.filter(({ isShown }) => isShown);
   const row = z.object(Object.fromEntries(fields.map(({ name, schema }) => [name, schema])));
   const writing = (written: typeof fields) => (from: Readonly<Record<string, unknown>>) => {
     const columns: Record<string, string | number | null> = {};
@@ -90,9 +131,11 @@ export function defineRecord<C extends Columns, Fixed extends keyof C & string =
   const blank: Record<string, unknown> = Object.fromEntries(fields.map(({ field }) => [field, undefined]));
   const kind = {
     table,
+    names: fields.map(({ name }) => name),
+    columns: all.map(({ name, schema }) => ({ name, isNullable: schema.safeParse(null).success })),
+    beside,
     key: fields.filter(({ field }) => key.includes(field)).map(({ name }) => name),
-    sealed: [...fields.filter(({ isSealed }) => isSealed).map(({ name }) => name), ...secrets],
-    columns: fields.map(({ name, schema }) => ({ name, isNullable: schema.safeParse(null).success })),
+    sealed: all.filter(({ isSealed }) => isSealed).map(({ name }) => name),
     read(stored: unknown) {
       const parsed = row.parse(stored);
       const read = { ...blank };
@@ -103,14 +146,31 @@ export function defineRecord<C extends Columns, Fixed extends keyof C & string =
     writeChange: writing(changeable),
     pick: (given: Readonly<Record<string, unknown>>) =>
       Object.fromEntries(fields.flatMap(({ field }) => (field in given ? [[field, given[field]]] : []))),
+    view(record: Readonly<Record<string, unknown>>) {
+      const view: Record<string, unknown> = {};
+      for (const { field, name, wire } of shown) view[name] = wire ? wire.show(record[field]) : record[field];
+      return view;
+    },
+    viewShape: Object.fromEntries(shown.map(({ name, schema, wire }) => [name, wire?.schema ?? schema])),
   };
-  return kind as unknown as RecordKind<C, Fixed>;
+  return kind as unknown as RecordKind<C, Fixed, Table, Beside>;
 }
 
-interface RecordOptions<C extends Columns, Fixed> {
+interface RecordOptions<C extends Columns, Fixed, Beside extends Columns> {
   key?: readonly (keyof C & string)[];
   fixed?: readonly Fixed[];
-  secrets?: readonly string[];
+  beside?: Beside;
+}
+
+function named(columns: Columns) {
+  return Object.entries(columns as Readonly<Record<string, Column<unknown, string | number | null> & Marks>>).map(
+    ([field, column]) => ({ field, ...column, name: column.name ?? columnName(field) }),
+  );
+}
+
+interface Marks {
+  isGenerated?: boolean;
+  isShown?: boolean;
 }
 
 function columnName(field: string): string {
@@ -131,7 +191,10 @@ export const proseColumn: Column<string, string> = { schema: z.string(), write: 
 export const integerColumn = same(z.int());
 
 /** Milliseconds since the Unix epoch. */
-export const timestampColumn = same(z.int());
+export const timestampColumn: Column<number, number> = {
+  ...same(z.int()),
+  wire: { schema: z.string().meta({ description: 'Date and time (RFC 3339)' }), show: wireTime },
+};
 
 /** One of some texts. */
 export function enumColumn<T extends string>(schema: z.ZodType<T>): Column<T, T> {
@@ -155,6 +218,15 @@ export const jsonObjectColumn = jsonColumn(z.custom<JsonObject>(isObject, 'not a
 /** JSON text of any value. */
 export const anyJsonColumn = jsonColumn(z.custom<Json>(() => true));
 
+/** An amount in the smallest unit, as decimal digits. */
+export const amountColumn: Column<bigint, string> = {
+  schema: z
+    .string()
+    .regex(/^\d{1,100}$/)
+    .transform(BigInt),
+  write: String,
+};
+
 /**
  * A sequence of an account, as decimal digits of fixed width: both databases compare and order it without loss.
  * Writing throws a RangeError outside 0 to 2^64 - 1.
@@ -175,6 +247,16 @@ export function columnNamed<C, Name extends string>(name: Name, column: C): C & 
   return { ...column, name };
 }
 
+/** A column that the database fills when the row is inserted. */
+export function generatedColumn<C>(column: C): C & { isGenerated: true } {
+  return { ...column, isGenerated: true };
+}
+
+/** A field that answers show, under its column's name. */
+export function shownColumn<C>(column: C): C & { isShown: true } {
+  return { ...column, isShown: true };
+}
+
 /** A text that the store encrypts: a secret, or an address that has one. */
 export function sealedColumn<Field>(column: Column<Field, string>): Column<Field, string> {
   return { ...column, isSealed: true };
@@ -184,10 +266,17 @@ export function sealedColumn<Field>(column: Column<Field, string>): Column<Field
 export function nullableColumn<Field, Stored extends string | number>(
   column: Column<Field, Stored>,
 ): Column<Field | null, Stored | null> {
+  const { schema, write, wire } = column;
   return {
     ...column,
-    schema: column.schema.nullable(),
-    write: (field) => (field === null ? null : column.write(field)),
+    schema: schema.nullable(),
+    write: (field) => (field === null ? null : write(field)),
+    ...(wire && {
+      wire: {
+        schema: wire.schema.nullable(),
+        show: (field: Field | null) => (field === null ? null : wire.show(field)),
+      },
+    }),
   };
 }
 

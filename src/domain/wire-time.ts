@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Timestamp } from '../features/transactions/records/transaction.ts';
 
 /** A point in time in answers. */
 export const moment = z.string().meta({
@@ -8,6 +7,6 @@ export const moment = z.string().meta({
 });
 
 /** A moment as answers and webhooks write it: RFC 3339 with offset `+00:00`, as the reference, never `Z`. */
-export function wireTime(at: Timestamp): string {
+export function wireTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, -1)}+00:00`;
 }

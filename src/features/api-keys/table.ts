@@ -34,10 +34,9 @@ export function apiKeyReads({ db }: Connection) {
 export function apiKeyWrites({ db, now }: Connection) {
   return {
     async insertApiKey(key, hash) {
-      const row = apiKeyRecord.write({ ...key, createdAt: 0 });
       await db
         .insertInto('api_keys')
-        .values({ ...row, created_at: now(), hash })
+        .values({ ...apiKeyRecord.write(key), created_at: now(), hash })
         .execute();
     },
 

@@ -1,42 +1,10 @@
 import { type Insertable, sql } from 'kysely';
-import { z } from 'zod';
-import { isObject, type JsonObject } from '../../domain/json/json.ts';
-import { parseJson, writeJson } from '../../domain/json/json-text.ts';
-import { jsonText, storableText, timestampColumn } from '../../domain/record.ts';
 import type { Connection } from '../../store/connection.ts';
 import { preparedWrite } from '../../store/prepared.ts';
-import type { AuditTable } from '../../store/schema.ts';
+import type { Tables } from '../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
-import { parseRow } from '../../store/tables/stored-record.ts';
-import { type AuditFilter, type AuditRecord, auditActionSchema, auditedResourceSchema } from './record.ts';
-
-/** Reads integers beyond 2^53 as their digits. */
-const viewSchema = z
-  .string()
-  .transform((text) => parseJson(text, 'exact'))
-  .pipe(z.custom<JsonObject>(isObject, 'not a JSON object'));
-
-const rowSchema = z
-  .object({
-    position: z.int(),
-    at: timestampColumn.schema,
-    key_id: z.string(),
-    request_id: z.string(),
-    action: auditActionSchema,
-    resource: auditedResourceSchema,
-    resource_id: z.string(),
-    before: viewSchema.nullable(),
-    after: viewSchema.nullable(),
-    secrets: jsonText(z.array(z.string())),
-  })
-  .transform(
-    ({ key_id: keyId, request_id: requestId, resource_id: resourceId, ...same }): AuditRecord => ({
-      ...same,
-      keyId,
-      requestId,
-      resourceId,
-    }),
-  );
+import { recordOfRow } from '../../store/tables/stored-record.ts';
+import { type AuditFilter, type AuditRecord, auditRecord } from './record.ts';
 
 /** Most records that one query passes over. So a filter that few records pass costs the same as one that all pass. */
 const MAX_LOOK = 1_000;
@@ -88,7 +56,7 @@ export function auditReads({ db }: Connection) {
       const rows = await look.selectAll().orderBy('position', 'desc').limit(limit).execute();
       const isFull = rows.length === limit;
       return {
-        items: rows.map((row) => parseRow(rowSchema, 'audit_records', String(row.position), row)),
+        items: rows.map((row) => recordOfRow(auditRecord, row)),
         next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
@@ -98,7 +66,7 @@ export function auditReads({ db }: Connection) {
 /** Writes of the table `audit_records`. */
 export function auditWrites(connection: Connection) {
   const { db, now } = connection;
-  const insert = preparedWrite(connection, (columns: Omit<Insertable<AuditTable>, 'position' | 'at'>) =>
+  const insert = preparedWrite(connection, (columns: Omit<Insertable<Tables['audit_records']>, 'position' | 'at'>) =>
     db.insertInto('audit_records').values({ ...columns, at: now() }),
   );
   return {
@@ -117,17 +85,8 @@ export function auditWrites(connection: Connection) {
       return old.length;
     },
 
-    async insertAuditRecord({ keyId, requestId, action, resource, resourceId, before, after, secrets = [] }) {
-      await insert({
-        key_id: keyId,
-        request_id: storableText(requestId),
-        action,
-        resource,
-        resource_id: resourceId,
-        before: before && writeJson(before),
-        after: after && writeJson(after),
-        secrets: JSON.stringify(secrets),
-      });
+    async insertAuditRecord({ secrets = [], ...change }) {
+      await insert(auditRecord.write({ ...change, secrets }));
     },
   } satisfies Partial<StoreWriter>;
 }

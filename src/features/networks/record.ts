@@ -11,6 +11,7 @@ import {
   nullableColumn,
   sealedColumn,
   textColumn,
+  timestampColumn,
 } from '../../domain/record.ts';
 import { type RpcUrl, rpcUrlSchema } from '../relayers/records/relayer.ts';
 
@@ -39,7 +40,10 @@ const columns = {
   declaration: nullableColumn(textColumn),
 };
 
-export const networkRecord = defineRecord('networks', columns, { key: ['type', 'name'] });
+export const networkRecord = defineRecord('networks', columns, {
+  key: ['type', 'name'],
+  beside: { createdAt: timestampColumn },
+});
 
 /** A network as clients created or changed it over the API, and as the store has it. */
 export interface StoredNetwork extends FieldsOf<typeof columns> {}

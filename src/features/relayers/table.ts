@@ -1,19 +1,19 @@
-import { type ExpressionBuilder, sql } from 'kysely';
-import { z } from 'zod';
-import { booleanColumn } from '../../domain/record.ts';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { Connection } from '../../store/connection.ts';
 import { preparedQuery } from '../../store/prepared.ts';
-import type { RelayerTable, Tables } from '../../store/schema.ts';
+import type { Tables } from '../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
 import { countOf, pageBounds } from '../../store/tables/lists.ts';
-import { newRevision, parseRow, RecordCache, recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
+import { newRevision, RecordCache, recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
 import {
   type Relayer,
-  type RelayerBalance,
   type RelayerFilter,
   type RelayerState,
+  relayerBalanceRecord,
   relayerRecord,
 } from './records/relayer.ts';
+
+type RelayerRow = Selectable<Tables['relayers']>;
 
 /**
  * Locks that keep references between settings valid: a relayer refers to its signer, a transaction to its relayer. With
@@ -39,7 +39,7 @@ export function settingsLock(connection: Connection) {
 }
 
 /** Returns pages of the relayers that pass a filter, or of all. */
-function relayerList(connection: Connection, read: (row: RelayerTable) => Relayer): StoreReader['relayers'] {
+function relayerList(connection: Connection, read: (row: RelayerRow) => Relayer): StoreReader['relayers'] {
   const { db } = connection;
   // Relayers that one write declared have the same time. Their ids order them.
   const newestFirst = db.selectFrom('relayers').orderBy('created_at', 'desc').orderBy('id', 'desc');
@@ -76,7 +76,7 @@ function relayerList(connection: Connection, read: (row: RelayerTable) => Relaye
   };
 }
 
-type Known = Pick<RelayerTable, 'id' | 'name' | 'address' | 'network' | 'network_type'>;
+type Known = Pick<RelayerRow, 'id' | 'name' | 'address' | 'network' | 'network_type'>;
 
 function isFound({ id, name, address, network, network_type: type }: Known, lowerCase: string): boolean {
   return [id, name, address, `${type}:${network}`].some((text) => text.toLowerCase().includes(lowerCase));
@@ -92,8 +92,8 @@ function isIn(state: RelayerState) {
 /** Reads of the table `relayers`. */
 export function relayerReads(connection: Connection) {
   const { db } = connection;
-  const known = new RecordCache((row: RelayerTable) => recordOfRow(relayerRecord, row, connection));
-  const read = (row: RelayerTable) => known.record(row);
+  const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection));
+  const read = (row: RelayerRow) => known.record(row);
   const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   const idOf = preparedQuery(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
   const markOf = preparedQuery(connection, (id: string) =>
@@ -142,14 +142,6 @@ export function relayerWrites(connection: Connection) {
   } satisfies Partial<StoreWriter>;
 }
 
-const rowSchema = z
-  .object({
-    relayer_id: z.string(),
-    balance: z.string().regex(/^\d+$/).transform(BigInt),
-    is_low: booleanColumn.schema,
-  })
-  .transform((row): RelayerBalance => ({ relayerId: row.relayer_id, balance: row.balance, isLow: row.is_low }));
-
 /** Reads of the table `relayer_balances`. */
 export function balanceReads({ db }: Connection) {
   return {
@@ -159,12 +151,12 @@ export function balanceReads({ db }: Connection) {
         .selectAll()
         .where('relayer_id', '=', relayerId)
         .executeTakeFirst();
-      return row && parseRow(rowSchema, 'relayer_balances', relayerId, row);
+      return row && recordOfRow(relayerBalanceRecord, row);
     },
 
     async relayerBalances() {
       const rows = await db.selectFrom('relayer_balances').selectAll().execute();
-      return rows.map((row) => parseRow(rowSchema, 'relayer_balances', row.relayer_id, row));
+      return rows.map((row) => recordOfRow(relayerBalanceRecord, row));
     },
   } satisfies Partial<StoreReader>;
 }
@@ -172,12 +164,12 @@ export function balanceReads({ db }: Connection) {
 /** Writes of the table `relayer_balances`. */
 export function balanceWrites({ db }: Connection) {
   return {
-    async putRelayerBalance({ relayerId, balance, isLow }) {
-      const seen = { balance: String(balance), is_low: isLow ? 1 : 0 };
+    async putRelayerBalance(balance) {
+      const row = relayerBalanceRecord.write(balance);
       await db
         .insertInto('relayer_balances')
-        .values({ relayer_id: relayerId, ...seen })
-        .onConflict((on) => on.column('relayer_id').doUpdateSet(seen))
+        .values(row)
+        .onConflict((on) => on.column('relayer_id').doUpdateSet(row))
         .execute();
     },
   } satisfies Partial<StoreWriter>;

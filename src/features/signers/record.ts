@@ -1,4 +1,11 @@
-import { defineRecord, type FieldsOf, jsonObjectColumn, textColumn } from '../../domain/record.ts';
+import {
+  defineRecord,
+  type FieldsOf,
+  jsonObjectColumn,
+  sealedColumn,
+  textColumn,
+  timestampColumn,
+} from '../../domain/record.ts';
 
 const columns = {
   id: textColumn,
@@ -10,7 +17,9 @@ const columns = {
   shown: jsonObjectColumn,
 };
 
-export const signerRecord = defineRecord('signers', columns, { secrets: ['config'] });
+export const signerRecord = defineRecord('signers', columns, {
+  beside: { createdAt: timestampColumn, config: sealedColumn(textColumn) },
+});
 
 /**
  * A signer that a client made. Its configuration is not part of it, so that no view, log line or error can contain a

@@ -9,13 +9,17 @@ import { signerRecord } from './record.ts';
 /** The sealed configuration is read and written apart. */
 const CONFIG = 'config';
 
-const SHOWN = ['id', 'type', 'stamp', 'shown'] as const;
-
 /** Reads of the table `signers`. */
 export function signerReads(connection: Connection) {
   const { db } = connection;
-  const byId = preparedQuery(connection, (id: string) => db.selectFrom('signers').select(SHOWN).where('id', '=', id));
-  const newestFirst = db.selectFrom('signers').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const byId = preparedQuery(connection, (id: string) =>
+    db.selectFrom('signers').select(signerRecord.names).where('id', '=', id),
+  );
+  const newestFirst = db
+    .selectFrom('signers')
+    .select(signerRecord.names)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
   return {
     async storedSigner(id) {
       const [row] = await byId(id);

@@ -69,13 +69,13 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<string, v
       const visibleTransactions = transactions.filter(visible.transaction);
       const before = cursor;
       cursor = {
-        transactions: transactions.at(-1)?.place ?? before.transactions,
+        transactions: transactions.at(-1) ?? before.transactions,
         calls: { of: before.calls.of, place: calls.place },
       };
       const text = [
         isReset ? eventText('reset', {}) : '',
         ...visibleTransactions.map((event) =>
-          eventText('transaction', transactionEventView(event), ids.idOf({ ...before, transactions: event.place })),
+          eventText('transaction', transactionEventView(event), ids.idOf({ ...before, transactions: event })),
         ),
         callsText(calls.calls, ids.idOf(cursor)),
       ].join('');

@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { IdempotencyClaim } from '../../domain/idempotency.ts';
+import { effectRecord, type IdempotencyClaim } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
-import { anyJsonColumn, storableText } from '../../domain/record.ts';
+import { storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
-import { DuplicateRecord, parseRow } from './stored-record.ts';
+import { DuplicateRecord, recordOfRow } from './stored-record.ts';
 
 /** Texts up to this size are not counted: the number of requests already limits them. */
 export const COUNTED_BEYOND_BYTES = 4096;
@@ -87,29 +86,24 @@ class KeptBytesQuota {
 /** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
-const effectSchema = z.object({
-  transaction_id: z.string().nullable(),
-  outcome: anyJsonColumn.schema.nullable(),
-  failure: anyJsonColumn.schema.nullable(),
-});
-
 /** Reads of the table `effects`. */
 export function effectReads({ db }: Connection) {
   return {
     async effect({ claim, payloadHash, occurrence }) {
       const row = await db
         .selectFrom('effects')
-        .select(['transaction_id', 'outcome', 'failure'])
+        .selectAll()
         .where('claim_id', '=', claim.id)
         .where('payload_hash', '=', payloadHash)
         .where('occurrence', '=', occurrence)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const stored = parseRow(effectSchema, 'effects', `${claim.id}/${payloadHash}/${occurrence}`, row);
+      const { transactionId, outcome, failure } = recordOfRow(effectRecord, row);
+      // A null in the database is no result. A result may be null as well.
       return {
-        transactionId: stored.transaction_id,
-        ...(row.outcome !== null && { outcome: stored.outcome }),
-        ...(row.failure !== null && { failure: stored.failure }),
+        transactionId,
+        ...(row.outcome !== null && { outcome }),
+        ...(row.failure !== null && { failure }),
       };
     },
 

@@ -1,15 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import type { Columns, FieldsOf, RecordKind } from '../../domain/record.ts';
-import { networkRecord } from '../../features/networks/record.ts';
-import { pluginSettingsRecord } from '../../features/plugins/records/plugin-settings.ts';
-import { relayerRecord } from '../../features/relayers/records/relayer.ts';
-import { signerRecord } from '../../features/signers/record.ts';
-import { notificationRecord } from '../../features/webhooks/records/notification.ts';
+import type { Columns, FieldsOf, RecordKind, RowOf } from '../../domain/record.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Connection, sealerOf } from '../connection.ts';
-import type { Tables } from '../schema.ts';
+import { RECORDS, type Tables } from '../schema.ts';
 import { type SealedPlace, type Sealer, UnsealableSecret } from '../sealing.ts';
 
 /** A record in the database that this version cannot read. The message names the table and the record. */
@@ -73,13 +68,13 @@ export function rowOfRecord<C extends Columns>(
   kind: RecordKind<C, never>,
   record: FieldsOf<C>,
   connection: Connection,
-): ReturnType<typeof kind.write> {
-  const row: Record<string, unknown> = kind.write(record);
+): RowOf<C> {
+  const row: Record<string, unknown> = { ...kind.write(record) };
   for (const field of kind.sealed) {
     const text = row[field];
     if (typeof text === 'string') row[field] = sealerOf(connection).seal(text, sealedPlaceOf(kind, row, field));
   }
-  return row as ReturnType<typeof kind.write>;
+  return row as RowOf<C>;
 }
 
 type Sealed = Pick<RecordKind<Columns>, 'table' | 'key' | 'sealed'>;
@@ -181,8 +176,6 @@ function textOf(row: object): number {
   return Object.values(row).reduce((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord, pluginSettingsRecord];
-
 /**
  * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
  * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it
@@ -190,9 +183,10 @@ const RECORDS = [notificationRecord, relayerRecord, networkRecord, signerRecord,
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
   for (const { table, key, sealed } of RECORDS) {
+    if (sealed.length === 0) continue;
     const columns = sql.join([...key, ...sealed].map((name) => sql.ref(name)));
     const { rows } = await sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)}`.execute(db);
-    const isRevised = table === relayerRecord.table;
+    const isRevised = table === 'relayers';
     for (const row of rows) {
       const here = sql.join(
         key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
@@ -203,13 +197,13 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
         if (text == null || !sealer.isOutdated(text)) continue;
         const place = sealedPlaceOf({ table, key, sealed }, row, field);
         // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
-        const isClear = table === notificationRecord.table && !sealer.isSealed(text);
+        const isClear = table === 'notifications' && !sealer.isSealed(text);
         try {
           const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
           const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
           await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(db);
         } catch (err) {
-          if (table !== signerRecord.table || !(err instanceof UnsealableSecret)) throw err;
+          if (table !== 'signers' || !(err instanceof UnsealableSecret)) throw err;
           log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
         }
       }

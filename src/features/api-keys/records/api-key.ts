@@ -40,7 +40,11 @@ const columns = {
   ancestors: jsonColumn(z.array(z.strictObject({ id: z.string(), rate: keyRateSchema.nullable() }))),
 };
 
-export const apiKeyRecord = defineRecord('api_keys', columns, { fixed: ['id', 'createdAt', 'ancestors'] });
+export const apiKeyRecord = defineRecord('api_keys', columns, {
+  fixed: ['id', 'createdAt', 'ancestors'],
+  /** SHA-256 of the key, in hexadecimal. */
+  beside: { hash: textColumn },
+});
 
 /** An API key. The key itself is not stored, only a hash of it. */
 export interface ApiKey extends FieldsOf<typeof columns> {}

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../domain/json/json.ts';
+import { amountColumn, defineRecord, nullableColumn, textColumn, timestampColumn } from '../../../domain/record.ts';
 
 /** The window of hourly limits, in milliseconds. */
 export const HOUR_MS = 3_600_000;
@@ -64,6 +65,39 @@ export interface SpendingForms {
   /** Says what a request without a recipient does: `the creation of a contract`. */
   withoutRecipient: string;
 }
+
+/** What counts against a plugin's budget of a relayer: the sums of the amounts that the rows of `spending` count. */
+export const budgetRecord = defineRecord(
+  'budgets',
+  {
+    pluginId: textColumn,
+    relayerId: textColumn,
+    value: amountColumn,
+    fee: amountColumn,
+    /** The fee limit of the plugin's last request; null for no limit. */
+    feeLimit: nullableColumn(amountColumn),
+  },
+  { key: ['pluginId', 'relayerId'] },
+);
+
+/** What one transaction counts. */
+export const spendingRecord = defineRecord(
+  'spending',
+  {
+    transactionId: textColumn,
+    pluginId: textColumn,
+    relayerId: textColumn,
+    /** The amounts that the budget's sums contain for this transaction. */
+    value: amountColumn,
+    fee: amountColumn,
+    /** The amounts that the transaction took, until they are in the budget's sums. */
+    spentValue: nullableColumn(amountColumn),
+    spentFee: nullableColumn(amountColumn),
+    /** When the transaction became final. It counts for an hour after that. */
+    settledAt: nullableColumn(timestampColumn),
+  },
+  { key: ['transactionId'] },
+);
 
 export type BudgetRule = 'value_per_hour' | 'fee_per_hour';
 

@@ -1,13 +1,19 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { largestAmount } from '../../../domain/amount.ts';
-import { timestampColumn } from '../../../domain/record.ts';
+import { amountColumn } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedListQuery } from '../../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { DuplicateRecord, parseRow } from '../../../store/tables/stored-record.ts';
-import { type BudgetShortage, findBudgetShortage, HOUR_MS, type Reservation } from '../records/spending.ts';
+import { DuplicateRecord, recordOfRow } from '../../../store/tables/stored-record.ts';
+import {
+  type BudgetShortage,
+  budgetRecord,
+  findBudgetShortage,
+  HOUR_MS,
+  type Reservation,
+  spendingRecord,
+} from '../records/spending.ts';
 
 /**
  * How many settled rows one reservation adds to the totals. More than it creates, so that no rows pile up in the long
@@ -16,26 +22,6 @@ import { type BudgetShortage, findBudgetShortage, HOUR_MS, type Reservation } fr
 const FOLDED_BY_THE_WAY = 50;
 /** How many settled rows are searched for the moment at which an amount becomes free. */
 const LOOKED_THROUGH = 1000;
-
-const amountText = z
-  .string()
-  .regex(/^\d{1,100}$/)
-  .transform(BigInt);
-
-const rowSchema = z.object({
-  transaction_id: z.string(),
-  value: amountText,
-  fee: amountText,
-  spent_value: amountText.nullable(),
-  spent_fee: amountText.nullable(),
-  settled_at: timestampColumn.schema.nullable(),
-});
-
-const budgetSchema = z.object({ value: amountText, fee: amountText, fee_limit: amountText.nullable() });
-
-const ownedSchema = z.object({ plugin_id: z.string(), relayer_id: z.string(), value: amountText, fee: amountText });
-
-const COLUMNS = ['transaction_id', 'value', 'fee', 'spent_value', 'spent_fee', 'settled_at'] as const;
 
 interface Totals {
   value: bigint;
@@ -59,22 +45,23 @@ export function spendingReads(connection: Connection) {
             .on('spending.settled_at', 'is not', null)
             .on((of) => of.or([of('spending.settled_at', '<', anHourAgo(now)), of('spent_value', 'is not', null)])),
         )
-        .select(['budgets.value as total_value', 'budgets.fee as total_fee', 'spending.transaction_id'])
-        .select(['spending.value', 'spending.fee', 'spent_value', 'spent_fee', 'settled_at'])
+        .select(['budgets.value as total_value', 'budgets.fee as total_fee'])
+        .selectAll('spending')
         .select((on) => on('spending.settled_at', '<', anHourAgo(now)).as('is_over'))
         .where('budgets.plugin_id', '=', pluginId)
         .where('budgets.relayer_id', '=', relayerId)
         .execute();
-      const sum = { value: 0n, fee: 0n };
-      for (const [index, { total_value, total_fee, is_over, transaction_id, value, fee, ...rest }] of rows.entries()) {
-        if (index === 0) {
-          sum.value += amountText.parse(total_value);
-          sum.fee += amountText.parse(total_fee);
-        }
-        if (transaction_id === null) continue;
-        const row = parseRow(rowSchema, 'spending', transaction_id, { transaction_id, value, fee, ...rest });
-        sum.value += (is_over ? 0n : (row.spent_value ?? row.value)) - row.value;
-        sum.fee += (is_over ? 0n : (row.spent_fee ?? row.fee)) - row.fee;
+      const [first] = rows;
+      if (first === undefined) return { value: 0n, fee: 0n };
+      const sum = {
+        value: amountColumn.schema.parse(first.total_value),
+        fee: amountColumn.schema.parse(first.total_fee),
+      };
+      for (const { is_over, ...row } of rows) {
+        if (row.transaction_id === null) continue;
+        const { value, fee, spentValue, spentFee } = recordOfRow(spendingRecord, row);
+        sum.value += (is_over ? 0n : (spentValue ?? value)) - value;
+        sum.fee += (is_over ? 0n : (spentFee ?? fee)) - fee;
       }
       return sum;
     },
@@ -82,7 +69,7 @@ export function spendingReads(connection: Connection) {
     async freeFrom({ pluginId, relayerId }, part, needed) {
       const rows = await db
         .selectFrom('spending')
-        .select(COLUMNS)
+        .selectAll()
         .where('plugin_id', '=', pluginId)
         .where('relayer_id', '=', relayerId)
         .where('settled_at', 'is not', null)
@@ -91,9 +78,9 @@ export function spendingReads(connection: Connection) {
         .execute();
       let freed = 0n;
       for (const stored of rows) {
-        const row = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
-        freed += part === 'value' ? (row.spent_value ?? row.value) : (row.spent_fee ?? row.fee);
-        if (freed >= needed && row.settled_at !== null) return row.settled_at + HOUR_MS + 1;
+        const { value, fee, spentValue, spentFee, settledAt } = recordOfRow(spendingRecord, stored);
+        freed += part === 'value' ? (spentValue ?? value) : (spentFee ?? fee);
+        if (freed >= needed && settledAt !== null) return settledAt + HOUR_MS + 1;
       }
       return null;
     },
@@ -114,7 +101,7 @@ export function spendingWrites(connection: Connection) {
   async function fold(pluginId: string, relayerId: string, totals: Totals, limit: number): Promise<number> {
     const settled = db
       .selectFrom('spending')
-      .select(COLUMNS)
+      .selectAll()
       .where('plugin_id', '=', pluginId)
       .where('relayer_id', '=', relayerId)
       .limit(limit);
@@ -125,19 +112,19 @@ export function spendingWrites(connection: Connection) {
       .orderBy('transaction_id')
       .execute();
     for (const stored of over) {
-      const { value, fee } = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
+      const { value, fee } = recordOfRow(spendingRecord, stored);
       totals.value -= value;
       totals.fee -= fee;
     }
     for (const stored of news) {
-      const row = parseRow(rowSchema, 'spending', stored.transaction_id, stored);
-      const [value, fee] = [row.spent_value ?? row.value, row.spent_fee ?? row.fee];
+      const row = recordOfRow(spendingRecord, stored);
+      const [value, fee] = [row.spentValue ?? row.value, row.spentFee ?? row.fee];
       totals.value += value - row.value;
       totals.fee += fee - row.fee;
       await db
         .updateTable('spending')
-        .set({ value: value.toString(), fee: fee.toString(), spent_value: null, spent_fee: null })
-        .where('transaction_id', '=', row.transaction_id)
+        .set(spendingRecord.write({ value, fee, spentValue: null, spentFee: null }))
+        .where('transaction_id', '=', row.transactionId)
         .execute();
     }
     const ids = over.map(({ transaction_id }) => transaction_id);
@@ -152,17 +139,15 @@ export function spendingWrites(connection: Connection) {
       .set((on) => ({ fee_limit: feeLimit === undefined ? on.ref('fee_limit') : (feeLimit?.toString() ?? null) }))
       .where('plugin_id', '=', pluginId)
       .where('relayer_id', '=', relayerId)
-      .returning(['value', 'fee', 'fee_limit'])
+      .returningAll()
       .executeTakeFirst();
-    if (row === undefined) return undefined;
-    const { value, fee, fee_limit } = parseRow(budgetSchema, 'budgets', `${pluginId}/${relayerId}`, row);
-    return { value, fee, feeLimit: fee_limit };
+    return row && recordOfRow(budgetRecord, row);
   }
 
   async function put(pluginId: string, relayerId: string, { value, fee }: Totals): Promise<void> {
     await db
       .updateTable('budgets')
-      .set({ value: value.toString(), fee: fee.toString() })
+      .set(budgetRecord.write({ value, fee }))
       .where('plugin_id', '=', pluginId)
       .where('relayer_id', '=', relayerId)
       .execute();
@@ -171,13 +156,7 @@ export function spendingWrites(connection: Connection) {
   async function open({ pluginId, relayerId, feeLimit }: Reservation): Promise<Totals> {
     const { numInsertedOrUpdatedRows } = await db
       .insertInto('budgets')
-      .values({
-        plugin_id: pluginId,
-        relayer_id: relayerId,
-        value: '0',
-        fee: '0',
-        fee_limit: feeLimit?.toString() ?? null,
-      })
+      .values(budgetRecord.write({ pluginId, relayerId, feeLimit, value: 0n, fee: 0n }))
       // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
       .onConflict((on) => on.doNothing())
       .executeTakeFirstOrThrow();
@@ -197,16 +176,7 @@ export function spendingWrites(connection: Connection) {
         const counted = { value, fee: fee ?? 0n };
         await db
           .insertInto('spending')
-          .values({
-            transaction_id: transactionId,
-            plugin_id: pluginId,
-            relayer_id: relayerId,
-            value: counted.value.toString(),
-            fee: counted.fee.toString(),
-            spent_value: null,
-            spent_fee: null,
-            settled_at: null,
-          })
+          .values(spendingRecord.write({ transactionId, pluginId, relayerId, ...counted }))
           .execute();
         totals.value += counted.value;
         totals.fee += counted.fee;
@@ -218,14 +188,14 @@ export function spendingWrites(connection: Connection) {
     async raiseSpending({ transactionId, value, fee, mayExceed }) {
       const stored = await db
         .selectFrom('spending')
-        .select(['plugin_id', 'relayer_id', 'value', 'fee'])
+        .selectAll()
         .where('transaction_id', '=', transactionId)
         .executeTakeFirst();
       if (stored === undefined) return undefined;
-      const row = parseRow(ownedSchema, 'spending', transactionId, stored);
+      const row = recordOfRow(spendingRecord, stored);
       const raised = { value: largestAmount(row.value, value), fee: largestAmount(row.fee, fee) };
       if (raised.value === row.value && raised.fee === row.fee) return undefined;
-      const { plugin_id: pluginId, relayer_id: relayerId } = row;
+      const { pluginId, relayerId } = row;
       const totals = await take(pluginId, relayerId);
       if (totals === undefined) throw new Error(`There is no budget ${pluginId}/${relayerId}`);
       await fold(pluginId, relayerId, totals, FOLDED_BY_THE_WAY);
@@ -236,7 +206,7 @@ export function spendingWrites(connection: Connection) {
       if (shortage === undefined) {
         await db
           .updateTable('spending')
-          .set({ value: raised.value.toString(), fee: raised.fee.toString() })
+          .set(spendingRecord.write(raised))
           .where('transaction_id', '=', transactionId)
           .execute();
         totals.value += raised.value - row.value;
@@ -252,7 +222,7 @@ export function spendingWrites(connection: Connection) {
       for (const { transactionId, value, fee } of ended.filter((one) => known.has(one.transactionId))) {
         await db
           .updateTable('spending')
-          .set({ spent_value: value.toString(), spent_fee: fee.toString(), settled_at: now() })
+          .set({ ...spendingRecord.write({ spentValue: value, spentFee: fee }), settled_at: now() })
           .where('transaction_id', '=', transactionId)
           .where('settled_at', 'is', null)
           .execute();

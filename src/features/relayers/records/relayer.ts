@@ -4,17 +4,20 @@ import type { WireObject } from '../../../domain/json/json.ts';
 import { maskUrl } from '../../../domain/mask-url.ts';
 import { networkTypeSchema } from '../../../domain/network-type.ts';
 import {
+  amountColumn,
   anyJsonColumn,
   booleanColumn,
   defineRecord,
   enumColumn,
   type FieldsOf,
+  integerColumn,
   jsonColumn,
   jsonObjectColumn,
   nullableColumn,
   proseColumn,
   sealedColumn,
   textColumn,
+  timestampColumn,
 } from '../../../domain/record.ts';
 import {
   type DisabledReason,
@@ -32,14 +35,17 @@ export interface RpcUrl {
 
 export const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
 
-/** What the account of a relayer was last seen to have. */
-export interface RelayerBalance {
-  relayerId: string;
-  /** In the smallest unit of its chain. */
-  balance: bigint;
+const balanceColumns = {
+  relayerId: textColumn,
+  balance: amountColumn,
   /** Whether the balance is near the least one that the relayer's policy sets; told once. */
-  isLow: boolean;
-}
+  isLow: booleanColumn,
+};
+
+export const relayerBalanceRecord = defineRecord('relayer_balances', balanceColumns, { key: ['relayerId'] });
+
+/** What the account of a relayer was last seen to have. */
+export interface RelayerBalance extends FieldsOf<typeof balanceColumns> {}
 
 const columns = {
   id: textColumn,
@@ -65,7 +71,13 @@ const columns = {
   declaration: nullableColumn(anyJsonColumn),
 };
 
-export const relayerRecord = defineRecord('relayers', columns);
+export const relayerRecord = defineRecord('relayers', columns, {
+  beside: {
+    /** Random, and new with each write of the row (`newRevision`). */
+    revision: integerColumn,
+    createdAt: timestampColumn,
+  },
+});
 
 /** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
 export interface Relayer extends FieldsOf<typeof columns> {}

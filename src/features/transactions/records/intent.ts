@@ -3,12 +3,14 @@ import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import {
   defineRecord,
   type FieldsOf,
+  generatedColumn,
   integerColumn,
   jsonColumn,
+  nullableColumn,
+  proseColumn,
   textColumn,
   timestampColumn,
 } from '../../../domain/record.ts';
-import type { Timestamp } from './transaction.ts';
 
 /** What a client wants done with a running transaction. */
 export const intentActionSchema = z.discriminatedUnion('kind', [
@@ -26,25 +28,27 @@ export type IntentAction = z.infer<typeof intentActionSchema>;
 
 const columns = {
   /** Rises with each intent. Intents are carried out in this order. */
-  position: integerColumn,
+  position: generatedColumn(integerColumn),
   transactionId: textColumn,
   lane: textColumn,
   action: jsonColumn(intentActionSchema),
   createdAt: timestampColumn,
+  /** Null while the intent waits. */
+  settledAt: nullableColumn(timestampColumn),
+  /** Why it was not carried out. */
+  refusal: nullableColumn(proseColumn),
 };
 
 export const intentRecord = defineRecord('intents', columns, { key: ['position'] });
 
 /** An action that was accepted. The transaction's lane carries it out or refuses it. */
-export interface Intent extends FieldsOf<typeof columns> {}
+export interface StoredIntent extends FieldsOf<typeof columns> {}
 
-/**
- * The outcome of an intent, for whoever asks. `settledAt` is null while the intent waits. `refusal` is null unless it
- * was refused.
- */
-export interface IntentOutcome {
+/** An intent that waits. */
+export type Intent = Omit<StoredIntent, 'settledAt' | 'refusal'>;
+
+/** The outcome of an intent, for whoever asks. */
+export interface IntentOutcome extends Omit<StoredIntent, keyof Intent> {
   kind: IntentAction['kind'];
-  createdAt: Timestamp;
-  settledAt: Timestamp | null;
-  refusal: string | null;
+  createdAt: number;
 }

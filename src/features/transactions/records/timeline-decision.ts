@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { defineRecord, enumColumn, type FieldsOf, proseColumn, timestampColumn } from '../../../domain/record.ts';
+import {
+  defineRecord,
+  enumColumn,
+  type FieldsOf,
+  generatedColumn,
+  integerColumn,
+  proseColumn,
+  textColumn,
+  timestampColumn,
+} from '../../../domain/record.ts';
 
 /** The kinds of decisions that neither a transaction's status nor its attempts show. */
 export const decisionKindSchema = z.enum([
@@ -26,7 +35,10 @@ export type DecisionKind = z.infer<typeof decisionKindSchema>;
 
 const columns = { at: timestampColumn, kind: enumColumn(decisionKindSchema), text: proseColumn };
 
-export const decisionRecord = defineRecord('decisions', columns, { key: ['kind', 'at'] });
+export const decisionRecord = defineRecord('decisions', columns, {
+  key: ['kind', 'at'],
+  beside: { position: generatedColumn(integerColumn), transactionId: textColumn },
+});
 
 /** A decision of the engine about a transaction, for whoever asks why it took the way it did. */
 export interface Decision extends FieldsOf<typeof columns> {}

@@ -6,9 +6,12 @@ import {
   defineRecord,
   enumColumn,
   type FieldsOf,
+  generatedColumn,
+  integerColumn,
   jsonObjectColumn,
   nullableColumn,
   proseColumn,
+  shownColumn,
   textColumn,
   timestampColumn,
 } from '../../../domain/record.ts';
@@ -26,16 +29,16 @@ export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
 const columns = {
   /** In the form of a UUID v4 (`orderedId`). */
-  id: textColumn,
-  relayerId: textColumn,
+  id: shownColumn(textColumn),
+  relayerId: shownColumn(textColumn),
   networkType: enumColumn(networkTypeSchema),
   /** `<network type>:<chain identity>:<account>`: the one order in which this account's transactions are sequenced. */
   lane: textColumn,
-  status: enumColumn(transactionStatusSchema),
-  statusReason: nullableColumn(proseColumn),
-  createdAt: timestampColumn,
-  sentAt: nullableColumn(timestampColumn),
-  confirmedAt: nullableColumn(timestampColumn),
+  status: shownColumn(enumColumn(transactionStatusSchema)),
+  statusReason: shownColumn(nullableColumn(proseColumn)),
+  createdAt: shownColumn(timestampColumn),
+  sentAt: shownColumn(nullableColumn(timestampColumn)),
+  confirmedAt: shownColumn(nullableColumn(timestampColumn)),
   /** The client's `valid_until`. */
   validUntil: nullableColumn(timestampColumn),
   /**
@@ -61,7 +64,7 @@ const columns = {
    */
   sequence: nullableColumn(accountSequenceColumn),
   /** The hash of the latest attempt, or of the one that is in a block. */
-  hash: nullableColumn(textColumn),
+  hash: shownColumn(nullableColumn(textColumn)),
   /**
    * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
    * have its effect. The effect may still win: then the transaction ends as the chain shows.
@@ -73,6 +76,16 @@ const columns = {
 
 export const transactionRecord = defineRecord('transactions', columns, {
   fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId'],
+  beside: {
+    /** Rises with each acceptance. Gives the exact order of requests, whatever the clock shows. */
+    accepted: generatedColumn(integerColumn),
+    /** Changes with each change of a field. */
+    revision: integerColumn,
+    /** When the transaction became final. */
+    endedAt: nullableColumn(timestampColumn),
+    /** Number of effects of idempotency keys that name the transaction. It is pruned only at 0. */
+    pins: generatedColumn(integerColumn),
+  },
 });
 
 export type TransactionChange = ChangeOf<typeof transactionRecord>;

@@ -1,15 +1,11 @@
 import type { Insertable } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedListQuery, preparedQuery, preparedWrite } from '../../../store/prepared.ts';
-import type { AttemptTable } from '../../../store/schema.ts';
+import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { DuplicateRecord, NoConflict, recordOfRow } from '../../../store/tables/stored-record.ts';
-import { type Attempt, attemptRecord } from '../records/attempt.ts';
+import { attemptRecord } from '../records/attempt.ts';
 import type { Timestamp } from '../records/transaction.ts';
-
-function fromRow(row: AttemptTable): Attempt {
-  return recordOfRow(attemptRecord, row);
-}
 
 /** Reads of the table `attempts`. */
 export function attemptReads(connection: Connection) {
@@ -23,7 +19,8 @@ export function attemptReads(connection: Connection) {
       .orderBy('ordinal'),
   );
   return {
-    attempts: async (...transactionIds) => (await ofTransactions(transactionIds)).map(fromRow),
+    attempts: async (...transactionIds) =>
+      (await ofTransactions(transactionIds)).map((row) => recordOfRow(attemptRecord, row)),
   } satisfies Partial<StoreReader>;
 }
 
@@ -37,7 +34,7 @@ export function attemptWrites(connection: Connection) {
       .where('transaction_id', '=', transactionId)
       .where('dead_at', 'is', null),
   );
-  const insert = preparedWrite(connection, (row: Insertable<AttemptTable>) =>
+  const insert = preparedWrite(connection, (row: Insertable<Tables['attempts']>) =>
     db
       .insertInto('attempts')
       .values(row)

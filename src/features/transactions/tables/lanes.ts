@@ -1,15 +1,9 @@
-import { z } from 'zod';
-import {
-  jsonText,
-  accountSequenceColumn as sequenceColumn,
-  storableText,
-  timestampColumn,
-} from '../../../domain/record.ts';
+import { accountSequenceColumn as sequenceColumn, storableText } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { parseRow, recordOfRow } from '../../../store/tables/stored-record.ts';
-import { type IntentOutcome, intentActionSchema, intentRecord } from '../records/intent.ts';
+import { recordOfRow } from '../../../store/tables/stored-record.ts';
+import { intentRecord } from '../records/intent.ts';
 import { type DecisionKind, decisionRecord } from '../records/timeline-decision.ts';
 
 /** Reads of the table `lanes`. */
@@ -59,29 +53,13 @@ export function laneWrites(connection: Connection) {
   } satisfies Partial<StoreWriter>;
 }
 
-const recordSchema = z
-  .object({
-    action: jsonText(intentActionSchema),
-    created_at: timestampColumn.schema,
-    settled_at: timestampColumn.schema.nullable(),
-    refusal: z.string().nullable(),
-  })
-  .transform(
-    (row): IntentOutcome => ({
-      kind: row.action.kind,
-      createdAt: row.created_at,
-      settledAt: row.settled_at,
-      refusal: row.refusal,
-    }),
-  );
-
 /** Reads of the table `intents`. */
 export function intentReads(connection: Connection) {
   const { db } = connection;
   const waiting = preparedQuery(connection, (lane: string, limit: number) =>
     db
       .selectFrom('intents')
-      .select(['position', 'transaction_id', 'lane', 'action', 'created_at'])
+      .select(intentRecord.names)
       .where('lane', '=', lane)
       .where('settled_at', 'is', null)
       .orderBy('position')
@@ -115,12 +93,15 @@ export function intentReads(connection: Connection) {
     async intentRecords(transactionId, limit) {
       const rows = await db
         .selectFrom('intents')
-        .select(['action', 'created_at', 'settled_at', 'refusal'])
+        .select(intentRecord.names)
         .where('transaction_id', '=', transactionId)
         .orderBy('position', 'desc')
         .limit(limit)
         .execute();
-      return rows.reverse().map((row) => parseRow(recordSchema, 'intents', `of ${transactionId}`, row));
+      return rows.reverse().map((row) => {
+        const { action, createdAt, settledAt, refusal } = recordOfRow(intentRecord, row);
+        return { kind: action.kind, createdAt, settledAt, refusal };
+      });
     },
   } satisfies Partial<StoreReader>;
 }
@@ -128,17 +109,10 @@ export function intentReads(connection: Connection) {
 /** Writes of the table `intents`. */
 export function intentWrites({ db, now }: Connection) {
   return {
-    async insertIntent({ transactionId, lane, action }) {
+    async insertIntent(intent) {
       const { position } = await db
         .insertInto('intents')
-        .values({
-          transaction_id: transactionId,
-          lane,
-          action: JSON.stringify(action),
-          created_at: now(),
-          settled_at: null,
-          refusal: null,
-        })
+        .values({ ...intentRecord.write(intent), created_at: now() })
         .returning('position')
         .executeTakeFirstOrThrow();
       return position;
@@ -161,7 +135,7 @@ export function decisionReads({ db }: Connection) {
     async decisions(transactionId, limit) {
       const rows = await db
         .selectFrom('decisions')
-        .select(['at', 'kind', 'text'])
+        .select(decisionRecord.names)
         .where('transaction_id', '=', transactionId)
         .orderBy('position', 'desc')
         .limit(limit)

@@ -1,37 +1,10 @@
-import { type Selectable, sql } from 'kysely';
-import { z } from 'zod';
-import { timestampColumn } from '../../../domain/record.ts';
+import { sql } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
-import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { parseRow } from '../../../store/tables/stored-record.ts';
+import { recordOfRow } from '../../../store/tables/stored-record.ts';
 import type { TransactionChange } from '../records/transaction.ts';
-import { FIRST_PLACE, type TransactionEvent } from '../records/transaction-event.ts';
-import { transactionStatusSchema } from '../records/transaction-state.ts';
-
-const rowSchema = z
-  .object({
-    written: z.int(),
-    position: z.int(),
-    at: timestampColumn.schema,
-    transaction_id: z.string(),
-    relayer_id: z.string(),
-    status: transactionStatusSchema,
-    status_reason: z.string().nullable(),
-    hash: z.string().nullable(),
-  })
-  .transform(
-    ({ written, position, at, status, hash, ...row }): TransactionEvent => ({
-      place: { written, position },
-      at,
-      status,
-      hash,
-      transactionId: row.transaction_id,
-      relayerId: row.relayer_id,
-      statusReason: row.status_reason,
-    }),
-  );
+import { FIRST_PLACE, transactionEventRecord } from '../records/transaction-event.ts';
 
 /**
  * Reads of the table `transaction_events`. Positions are assigned before a commit and visible after it, so a later
@@ -73,13 +46,9 @@ export function transactionEventReads(connection: Connection) {
     },
 
     async transactionEvents({ written, position }, limit) {
-      return (await following(written, position, limit)).map(eventOfRow);
+      return (await following(written, position, limit)).map((row) => recordOfRow(transactionEventRecord, row));
     },
   } satisfies Partial<StoreReader>;
-}
-
-function eventOfRow(row: Selectable<Tables['transaction_events']>): TransactionEvent {
-  return parseRow(rowSchema, 'transaction_events', String(row.position), row);
 }
 
 /** Writes of the table `transaction_events`. */

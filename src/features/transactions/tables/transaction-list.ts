@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
-import type { Tables, TransactionTable } from '../../../store/schema.ts';
+import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader } from '../../../store/store.ts';
 import { countOf, ListPages, type ListPlace, type LongList, pageBounds } from '../../../store/tables/lists.ts';
 import type { RecordCache } from '../../../store/tables/stored-record.ts';
@@ -27,7 +27,7 @@ const before = (matching: Matching, at: number, id: string) =>
 /** Returns pages of a relayer's transactions, fast for any number of transactions. */
 export function transactionList(
   connection: Connection,
-  records: RecordCache<Selectable<TransactionTable>, Transaction>,
+  records: RecordCache<Selectable<Tables['transactions']>, Transaction>,
 ): StoreReader['transactions'] {
   const contents = new ListPages();
   const known = new Map<TransactionStatus | undefined, Queries>();

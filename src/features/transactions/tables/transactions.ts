@@ -3,7 +3,7 @@ import { networkTypeSchema } from '../../../domain/network-type.ts';
 import { accountSequenceColumn as sequenceColumn } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery, preparedWrite } from '../../../store/prepared.ts';
-import type { TransactionTable } from '../../../store/schema.ts';
+import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { countOf } from '../../../store/tables/lists.ts';
 import { DuplicateRecord, newRevision, RecordCache, recordOfRow } from '../../../store/tables/stored-record.ts';
@@ -36,13 +36,13 @@ const beyondAnyPause = (now: Timestamp) => sql<Timestamp>`cast(${now} as bigint)
  * Reads a row into a transaction.
  * @throws UnreadableRecord
  */
-export function transactionOfRow(row: Selectable<TransactionTable>): Transaction {
+export function transactionOfRow(row: Selectable<Tables['transactions']>): Transaction {
   return recordOfRow(transactionRecord, row);
 }
 
-type TransactionRow = Insertable<TransactionTable>;
+type TransactionRow = Insertable<Tables['transactions']>;
 
-type ChangedColumns = Updateable<TransactionTable> & { revision: number };
+type ChangedColumns = Updateable<Tables['transactions']> & { revision: number };
 
 /** Makes the row of a transaction. The database assigns its place in the order of acceptance. */
 export function transactionRow(transaction: Transaction): TransactionRow {

@@ -8,6 +8,7 @@ import {
   nullableColumn,
   sealedColumn,
   textColumn,
+  timestampColumn,
 } from '../../../domain/record.ts';
 
 const columns = {
@@ -20,7 +21,11 @@ const columns = {
 };
 
 export const notificationRecord = defineRecord('notifications', columns, {
-  secrets: ['signing_key', 'second_signing_key'],
+  beside: {
+    createdAt: timestampColumn,
+    signingKey: nullableColumn(sealedColumn(textColumn)),
+    secondSigningKey: nullableColumn(sealedColumn(textColumn)),
+  },
 });
 
 /** The stored fields of a notification, besides its keys. */

@@ -1,7 +1,8 @@
 import { createSecretKey } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import { type Connection, sealerOf } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
-import type { NotificationTable } from '../../../store/schema.ts';
+import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { countOf, pageBounds } from '../../../store/tables/lists.ts';
 import { recordOfRow, rowOfRecord, sealedPlaceOf } from '../../../store/tables/stored-record.ts';
@@ -10,7 +11,9 @@ import { type Notification, notificationRecord, type SigningKeyField } from '../
 const { sealed: SEALED } = notificationRecord;
 const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKeyField[];
 
-function fromRow(connection: Connection, row: NotificationTable): Notification {
+type NotificationRow = Selectable<Tables['notifications']>;
+
+function fromRow(connection: Connection, row: NotificationRow): Notification {
   const { signing_key: first, second_signing_key: second, ...shown } = row;
   const fields = recordOfRow(notificationRecord, shown, connection);
   return { ...fields, hasSigningKey: first !== null, hasSecondSigningKey: second !== null };
@@ -23,8 +26,8 @@ const MAX_OPENED = 1_000;
  * Returns a function that opens rows. It keeps each opened notification while the sealed texts are unchanged: opening
  * takes longer than reading.
  */
-function opener(connection: Connection): (row: NotificationTable) => Notification {
-  const opened = new Map<string, { row: NotificationTable; notification: Notification }>();
+function opener(connection: Connection): (row: NotificationRow) => Notification {
+  const opened = new Map<string, { row: NotificationRow; notification: Notification }>();
   return (row) => {
     const known = opened.get(row.id);
     if (

@@ -1,18 +1,17 @@
-import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { z } from 'zod';
-import { storableText, timestampColumn } from '../../../domain/record.ts';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { storableText } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
-import type { OutboxTable, Tables } from '../../../store/schema.ts';
+import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
-import { DuplicateRecord, parseRow } from '../../../store/tables/stored-record.ts';
+import { DuplicateRecord, recordOfRow } from '../../../store/tables/stored-record.ts';
 import type { Timestamp } from '../../transactions/records/transaction.ts';
 import {
   type DeliveryFilter,
   type ListedWebhookDelivery,
+  listedEventRecord,
   type WebhookEvent,
-  webhookEndSchema,
-  webhookEventNameSchema,
+  webhookEventRecord,
 } from '../records/webhook-event.ts';
 
 /**
@@ -21,36 +20,16 @@ import {
  */
 const BEYOND_ANY_PAUSE_MS = 1_200_000;
 
-const rowSchema = z
-  .object({
-    id: z.string(),
-    notification_id: z.string(),
-    subject: z.string(),
-    relayer_id: z.string().nullable(),
-    event: webhookEventNameSchema,
-    body: z.string(),
-    created_at: timestampColumn.schema,
-    due_since: timestampColumn.schema.nullable(),
-    tries: z.int().nonnegative(),
-    tries_before: z.int().nonnegative(),
-  })
-  .transform(
-    (row): WebhookEvent => ({
-      id: row.id,
-      notificationId: row.notification_id,
-      subject: row.subject,
-      relayerId: row.relayer_id,
-      event: row.event,
-      body: row.body,
-      createdAt: row.created_at,
-      dueSince: row.due_since ?? row.created_at,
-      tries: row.tries,
-      triesSince: row.tries - row.tries_before,
-    }),
-  );
+/** Reads an event as it is delivered. */
+function eventOfRow(row: object): WebhookEvent {
+  const { triesBefore, dueSince, ...event } = recordOfRow(webhookEventRecord, row);
+  return { ...event, dueSince: dueSince ?? event.createdAt, triesSince: event.tries - triesBefore };
+}
 
-function fromRow(row: Selectable<OutboxTable>): WebhookEvent {
-  return parseRow(rowSchema, 'outbox', row.id, row);
+/** Reads an event as lists show it. */
+function listedOfRow(row: object): ListedWebhookDelivery {
+  const { ending, nextTryAt, ...event } = recordOfRow(listedEventRecord, row);
+  return { ...event, state: ending ?? 'waiting', nextTryAt: ending === null ? nextTryAt : null };
 }
 
 /** Reads of the table `outbox`. */
@@ -129,27 +108,14 @@ export function outboxWrites({ db, now }: Connection) {
   const after = (milliseconds: number): RawBuilder<number> => sql<number>`${now()} + ${milliseconds}`;
 
   return {
-    async insertEvent({ id, notificationId, subject, relayerId, event, body }) {
+    async insertEvent(event) {
+      const row = webhookEventRecord.write({ ...event, tries: 0 });
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('outbox')
-        .values({
-          id,
-          notification_id: notificationId,
-          subject,
-          relayer_id: relayerId,
-          event,
-          body,
-          created_at: now(),
-          due_since: now(),
-          tries: 0,
-          next_try_at: now(),
-          ending: null,
-          ended_at: null,
-          outcome: null,
-        })
+        .values({ ...row, created_at: now(), due_since: now(), next_try_at: now() })
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('outbox', id);
+      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('outbox', event.id);
     },
 
     async claimEvents(notificationId, limit, forMs) {
@@ -190,7 +156,7 @@ export function outboxWrites({ db, now }: Connection) {
           .where('id', '=', id)
           .execute();
       }
-      return due.map((row) => fromRow({ ...row, tries: row.tries + 1 }));
+      return due.map((row) => eventOfRow({ ...row, tries: row.tries + 1 }));
     },
 
     async settleEvent({ id, notificationId, subject, tries }, report) {
@@ -249,53 +215,6 @@ export function outboxWrites({ db, now }: Connection) {
 /** Most entries that one query passes over. So a filter that few entries pass costs the same as one that all pass. */
 const MAX_LOOK = 1_000;
 
-const SHOWN = [
-  'position',
-  'id',
-  'notification_id',
-  'subject',
-  'relayer_id',
-  'event',
-  'created_at',
-  'tries',
-  'next_try_at',
-  'ending',
-  'ended_at',
-  'outcome',
-] as const;
-
-const listedSchema = z
-  .object({
-    position: z.int(),
-    id: z.string(),
-    notification_id: z.string(),
-    subject: z.string(),
-    relayer_id: z.string().nullable(),
-    event: webhookEventNameSchema,
-    created_at: timestampColumn.schema,
-    tries: z.int().nonnegative(),
-    next_try_at: timestampColumn.schema,
-    ending: webhookEndSchema.nullable(),
-    ended_at: timestampColumn.schema.nullable(),
-    outcome: z.string().nullable(),
-  })
-  .transform(
-    (row): ListedWebhookDelivery => ({
-      position: row.position,
-      id: row.id,
-      notificationId: row.notification_id,
-      subject: row.subject,
-      relayerId: row.relayer_id,
-      event: row.event,
-      createdAt: row.created_at,
-      tries: row.tries,
-      state: row.ending ?? 'waiting',
-      nextTryAt: row.ending === null ? row.next_try_at : null,
-      endedAt: row.ended_at,
-      outcome: row.outcome,
-    }),
-  );
-
 type OfNotification = SelectQueryBuilder<Tables, 'outbox', object>;
 
 /** Reads of the table `outbox` for clients that view deliveries. */
@@ -322,10 +241,10 @@ export function deliveryReads({ db }: Connection) {
       let look = last === undefined ? rest : rest.where('position', '>=', last.position);
       if (state !== undefined && state !== 'waiting') look = look.where('ending', '=', state);
       if (relayerIds !== undefined) look = look.where('relayer_id', 'in', relayerIds);
-      const rows = await look.select(SHOWN).orderBy('position', 'desc').limit(limit).execute();
+      const rows = await look.select(listedEventRecord.names).orderBy('position', 'desc').limit(limit).execute();
       const isFull = rows.length === limit;
       return {
-        items: rows.map((row) => parseRow(listedSchema, 'outbox', row.id, row)),
+        items: rows.map(listedOfRow),
         next: (isFull ? rows.at(-1)?.position : last?.position) ?? null,
       };
     },
@@ -333,11 +252,11 @@ export function deliveryReads({ db }: Connection) {
     async delivery(notificationId, id) {
       const row = await db
         .selectFrom('outbox')
-        .select([...SHOWN, 'body'])
+        .select([...listedEventRecord.names, 'body'])
         .where('id', '=', id)
         .where('notification_id', '=', notificationId)
         .executeTakeFirst();
-      return row && { ...parseRow(listedSchema, 'outbox', id, row), body: row.body };
+      return row && { ...listedOfRow(row), body: row.body };
     },
   } satisfies Partial<StoreReader>;
 }

@@ -5,9 +5,13 @@ import {
   anyJsonColumn,
   booleanColumn,
   defineRecord,
+  generatedColumn,
+  integerColumn,
   jsonColumn,
   nullableColumn,
   proseColumn,
+  sealedColumn,
+  shownColumn,
   storableText,
   textColumn,
   timestampColumn,
@@ -16,19 +20,31 @@ import {
 const things = defineRecord(
   'things',
   {
-    id: textColumn,
-    madeAt: timestampColumn,
+    id: shownColumn(textColumn),
+    madeAt: shownColumn(timestampColumn),
     isOld: booleanColumn,
+    endedAt: shownColumn(nullableColumn(timestampColumn)),
     saidBy: nullableColumn(proseColumn),
     shape: jsonColumn(z.strictObject({ sides: z.int() })),
   },
-  { fixed: ['id', 'madeAt'] },
+  { fixed: ['id', 'madeAt'], beside: { seal: sealedColumn(textColumn), place: generatedColumn(integerColumn) } },
 );
-const thing = { id: 'x', madeAt: 5, isOld: true, saidBy: null, shape: { sides: 3 } };
-const row = { id: 'x', made_at: 5, is_old: 1, said_by: null, shape: '{"sides":3}' };
+const thing = { id: 'x', madeAt: 5, isOld: true, endedAt: null, saidBy: null, shape: { sides: 3 } };
+const row = { id: 'x', made_at: 5, is_old: 1, ended_at: null, said_by: null, shape: '{"sides":3}' };
 
 t.test('a record comes back from its row', async (t) => {
-  t.match(things.columns, [{ name: 'id', isNullable: false }, {}, {}, { name: 'said_by', isNullable: true }, {}]);
+  t.match(things.columns, [
+    { name: 'id', isNullable: false },
+    {},
+    {},
+    {},
+    { name: 'said_by', isNullable: true },
+    {},
+    {},
+    {},
+  ]);
+  t.strictSame(things.names, Object.keys(row));
+  t.strictSame(things.sealed, ['seal']);
   t.strictSame(things.write(thing), row);
   t.strictSame(things.read({ ...row, other: 1 }), thing);
 });
@@ -43,7 +59,23 @@ t.test('a row of another shape is refused, with the column', async (t) => {
 t.test('a change writes the columns of the fields that it has, and never a fixed one', async (t) => {
   t.strictSame(things.writeChange({}), {});
   t.strictSame(things.writeChange({ isOld: false }), { is_old: 0 });
-  t.strictSame(things.writeChange({ ...thing, saidBy: 'a\0b' }), { is_old: 1, said_by: 'a\ufffdb', shape: row.shape });
+  t.strictSame(things.writeChange({ isOld: true, saidBy: 'a\0b', id: 'y' } as { isOld: boolean; saidBy: string }), {
+    is_old: 1,
+    said_by: 'a\ufffdb',
+  });
+});
+
+t.test('answers show the marked fields, times as texts', async (t) => {
+  t.strictSame(things.view({ ...thing, endedAt: 0 }), {
+    id: 'x',
+    made_at: '1970-01-01T00:00:00.005+00:00',
+    ended_at: '1970-01-01T00:00:00.000+00:00',
+  });
+  t.equal(things.view(thing).ended_at, null);
+  const { id, ended_at, ...others } = things.viewShape;
+  t.strictSame(Object.keys(others), ['made_at']);
+  t.equal(ended_at.safeParse(null).success, true);
+  t.equal(id.safeParse(null).success, false);
 });
 
 t.test('a picked record has its fields only', async (t) => {

@@ -304,13 +304,12 @@ class FakeEvents implements TransactionEvents {
   listeners = 0;
 
   happen(): void {
-    const place = { written: 0, position: this.all.length + 1 };
     const about = { transactionId: 't', relayerId: 'r', status: 'sent', statusReason: null, hash: null } as const;
-    this.all.push({ place, at: 0, ...about });
+    this.all.push({ written: 0, position: this.all.length + 1, at: 0, ...about });
   }
 
   async latest(): Promise<EventPlace> {
-    return this.all.at(-1)?.place ?? { written: 0, position: 0 };
+    return this.all.at(-1) ?? { written: 0, position: 0 };
   }
 
   async isKept({ position }: EventPlace): Promise<boolean> {
@@ -375,7 +374,7 @@ t.test('there is more than one look finds', async (t) => {
   const found = await source.transactionsAfter({ written: 0, position: 0 });
   t.match([found.isFull, found.transactions.length], [true, 200]);
   const rest = await source.transactionsAfter({ written: 0, position: 200 });
-  t.match(rest, { isFull: false, transactions: [{ place: { position: 201 } }] });
+  t.match(rest, { isFull: false, transactions: [{ position: 201 }] });
 });
 
 t.test('a cursor of another start is not taken for one of this start, however soon after it', async (t) => {

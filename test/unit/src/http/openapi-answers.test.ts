@@ -81,7 +81,7 @@ t.test('a refused request of a batch has its shape', (t) => {
 
 t.test('events have the described shapes', (t) => {
   const about = { transactionId: 't', relayerId: 'r', status: 'sent', statusReason: null, hash: '0x1' } as const;
-  const ofTransaction = transactionEventView({ place: { written: 0, position: 1 }, at: 0, ...about });
+  const ofTransaction = transactionEventView({ written: 0, position: 1, at: 0, ...about });
   t.strictSame(transactionEventSchema.strict().parse(ofTransaction), ofTransaction);
   const lines = [{ level: 'uncaught' as const, message: 'no' }];
   const call = { pluginId: 'p', requestId: 'q', keyId: 'k', at: 0, outcome: 'threw', durationMs: 3, lines };

@@ -2,61 +2,33 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { apiKeyRecord } from '../../../../../src/features/api-keys/records/api-key.ts';
-import { networkRecord } from '../../../../../src/features/networks/record.ts';
-import { pluginSettingsRecord } from '../../../../../src/features/plugins/records/plugin-settings.ts';
-import { relayerRecord } from '../../../../../src/features/relayers/records/relayer.ts';
-import { signerRecord } from '../../../../../src/features/signers/record.ts';
-import { attemptRecord } from '../../../../../src/features/transactions/records/attempt.ts';
-import { intentRecord } from '../../../../../src/features/transactions/records/intent.ts';
-import { decisionRecord } from '../../../../../src/features/transactions/records/timeline-decision.ts';
-import { transactionRecord } from '../../../../../src/features/transactions/records/transaction.ts';
 import {
   isFinal,
   transactionStatusSchema,
 } from '../../../../../src/features/transactions/records/transaction-state.ts';
-import { notificationRecord } from '../../../../../src/features/webhooks/records/notification.ts';
+import { RECORDS } from '../../../../../src/store/schema.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
-
-const RECORDS = [
-  relayerRecord,
-  transactionRecord,
-  attemptRecord,
-  networkRecord,
-  apiKeyRecord,
-  notificationRecord,
-  pluginSettingsRecord,
-  signerRecord,
-  decisionRecord,
-  intentRecord,
-];
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
 
 /** The columns of each table as records and `schema.ts` declare them, each marked with `null` if it is nullable. */
 function declaredTables(): Map<string, string[]> {
   const source = ts.createSourceFile(SCHEMA, readFileSync(SCHEMA, 'utf8'), ts.ScriptTarget.Latest, true);
-  const members = new Map(
-    source.statements
-      .filter(ts.isInterfaceDeclaration)
-      .map((declared) => [
-        declared.name.text,
-        declared.members
-          .filter(ts.isPropertySignature)
-          .map(({ name, type }) => [name.getText(), type?.getText() ?? '']),
-      ]),
-  );
-  return new Map(
-    (members.get('Tables') ?? []).map(([table = '', type = '']) => [
-      table,
-      [
-        ...(members.get(type) ?? []).map(([column = '', kind = '']) => columnOf(column, kind.endsWith(' | null'))),
-        ...RECORDS.filter((one) => one.table === table).flatMap(({ columns }) =>
-          columns.filter(({ name }) => name !== 'position').map(({ name, isNullable }) => columnOf(name, isNullable)),
-        ),
-      ].sort(),
-    ]),
-  );
+  const tables = source.statements.filter(ts.isInterfaceDeclaration).find(({ name }) => name.text === 'Tables');
+  const byHand = new Map<string, string[]>();
+  for (const table of tables?.members ?? []) {
+    if (!ts.isPropertySignature(table) || table.type === undefined || !ts.isTypeLiteralNode(table.type)) continue;
+    const columns = table.type.members.filter(ts.isPropertySignature);
+    byHand.set(
+      table.name.getText(),
+      columns.map(({ name, type }) => columnOf(name.getText(), type?.getText().endsWith(' | null') === true)).sort(),
+    );
+  }
+  const ofRecords = RECORDS.map(({ table, columns }): [string, string[]] => [
+    table,
+    columns.map(({ name, isNullable }) => columnOf(name, isNullable)).sort(),
+  ]);
+  return new Map([...byHand, ...ofRecords]);
 }
 
 function columnOf(name: string, isNullable: boolean): string {
