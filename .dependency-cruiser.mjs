@@ -71,8 +71,8 @@ const DRIVERS =
 const CONTRACT = '^sandbox/contract\\.ts$';
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|contract)\\.ts$';
-/** Calls are kept by their numbers, and frames and reports are read, on both sides of the wall. */
-const BOTH_SIDES = '^sandbox/(call-table|frames|report-message)\\.ts$';
+/** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
+const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
 /** The guest hands these names out, its process looks for them in a plugin's code, and the compiler writes some. */
 const LANGUAGE_NAMES = '^sandbox/language-names\\.ts$';
 

@@ -5,6 +5,7 @@
 
 import {
   type CallOutcome,
+  type CallReport,
   type CallTask,
   type CapabilityReply,
   type ChildDeath,
@@ -139,21 +140,12 @@ export const MESSAGES_AT_ONCE = 8;
 /** Runs a call. */
 export type RunMessage = { type: 'run' } & CallTask;
 
-/** A {@link CallReport} without field names, as copying them is slow. Each {@link RunMessage} gets one. */
-export type ReportMessage = readonly [
-  call: number,
-  /** The result's JSON text for a call that returned, else its outcome. */
-  outcome: string | CallOutcome,
-  /** Level and message of one line after the other. */
-  logs: readonly string[],
-  droppedLogs: number,
-  cpuMs: number,
-  calls: number,
-  heapBytes: number,
-  bytesIn: number,
-  bytesOut: number,
-  lost: boolean,
-];
+/** Each {@link RunMessage} gets one. */
+export interface ReportMessage {
+  type: 'report';
+  call: number;
+  report: CallReport;
+}
 
 /** Messages from the host to a driver thread. */
 export type HostMessage =

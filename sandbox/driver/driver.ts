@@ -8,7 +8,6 @@ import {
   PROTOCOL_VERSION,
   type ToDriverMessages,
 } from '../protocol.ts';
-import { encodeReportMessage } from '../report-message.ts';
 import { callNotStartedReport } from './child-supervisor.ts';
 import { Children } from './children.ts';
 import { probeLauncher } from './confinement.ts';
@@ -61,7 +60,7 @@ const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
 function run(task: CallTask): void {
-  const answer = (report: CallReport) => post(encodeReportMessage(task.call, report));
+  const answer = (report: CallReport) => post({ type: 'report', call: task.call, report });
   children.run(task).then(answer, () => answer(callNotStartedReport()));
 }
 

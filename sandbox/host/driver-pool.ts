@@ -11,7 +11,6 @@ import {
   type ReportMessage,
   type ToDriverMessages,
 } from '../protocol.ts';
-import { decodeReportMessage } from '../report-message.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {
@@ -83,9 +82,8 @@ class DriverThread {
     else if (waiting === 1) setImmediate(() => this.#flush());
   }
 
-  report(message: ReportMessage): void {
-    const [call] = message;
-    this.#runs.get(call)?.resolve(decodeReportMessage(message));
+  report({ call, report }: ReportMessage): void {
+    this.#runs.get(call)?.resolve(report);
     this.#runs.delete(call);
   }
 
@@ -168,7 +166,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     threads.set(id, thread);
     port.on('message', (messages: FromDriverMessages) => {
       for (const message of messages) {
-        if (isReport(message)) thread.report(message);
+        if (message.type === 'report') thread.report(message);
         else events.message(id, message);
       }
     });
@@ -229,10 +227,6 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     stop?.removeEventListener('abort', giveUp);
   }
   return driverPool;
-}
-
-function isReport(message: FromDriverMessages[number]): message is ReportMessage {
-  return Array.isArray(message);
 }
 
 /** Whether a message is a thread's first one. All other messages to the pool are ignored. */

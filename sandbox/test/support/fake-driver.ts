@@ -5,7 +5,6 @@
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
 import type { CallReport, CallTask, Confinement } from '../../contract.ts';
 import type { FromDriverMessages, ToDriverMessages } from '../../protocol.ts';
-import { encodeReportMessage } from '../../report-message.ts';
 
 const CONFINEMENT: Confinement = {
   permission: true,
@@ -39,7 +38,7 @@ function receive(message: ToDriverMessages[number]): void {
     say({ type: 'closed', child, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
   else if (message.type === 'run') {
-    void run(message).then((report) => say(encodeReportMessage(message.call, report)));
+    void run(message).then((report) => say({ type: 'report', call: message.call, report }));
   }
 }
 parentPort?.postMessage({ thread: threadId, port }, [port]);
