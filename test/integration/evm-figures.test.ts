@@ -89,8 +89,7 @@ for (const endpoints of [1, 2]) {
           await stage.until('it says why', async () => /not known yet|HTTP status 403/.test(await reasonOf(stage, id)));
           t.match(await stage.get(id), { status: 'pending', sequence: null, hash: null }, name);
         }
-        stage.pass(20_000);
-        await stage.untilStatus(id, 'confirmed', { mining: true });
+        await stage.untilStatus(id, 'confirmed', { mining: true, passing: 500 });
         const gas = await gasOf(stage, id);
         t.equal(gas.length, 1, name);
         t.ok((gas[0] ?? 0n) > 40_000n && gas[0] !== 200_000n, `${name}: ${gas.join()}`);
@@ -336,6 +335,7 @@ t.test('words that nobody knows, again and again from every endpoint: it fails, 
     const isHeard = async () => /declined by the filter/.test(await reasonOf(stage, id));
     await stage.until('it is turned away', isHeard);
     t.match(await stage.get(id), { status: 'sent' }, 'not at once');
+    stage.pass(5_000);
     await stage.untilStatus(id, 'failed', { mining: true, withinMs: 60_000 });
     await stage.untilStatus(behind, 'confirmed', { mining: true });
     t.match(await stage.get(id), { statusReason: /^No node takes it: transaction was declined by the filter/ });

@@ -84,6 +84,16 @@ export interface StartOptions {
   store?: Store;
 }
 
+/** What happens between two looks of a test that waits. */
+export interface Waiting {
+  /** Whether the chain's time advances. */
+  mining?: boolean;
+  /** How far time moves on, in milliseconds. One move alone may come while a pause begins that it was to end. */
+  passing?: number;
+  /** When the test gives up. */
+  withinMs?: number;
+}
+
 /** One relayer of a real chain and the engines that drive it. */
 export abstract class Scenario {
   readonly store: Store;
@@ -249,7 +259,7 @@ export abstract class Scenario {
   async until(
     what: string,
     holds: () => boolean | Promise<boolean>,
-    { mining = false, withinMs = 30_000 } = {},
+    { mining = false, passing = 0, withinMs = 30_000 }: Waiting = {},
   ): Promise<void> {
     const end = performance.now() + withinMs;
     while (!(await holds())) {
@@ -257,15 +267,12 @@ export abstract class Scenario {
         throw new Error(`not within ${withinMs} ms: ${what}\n${this.logLines.slice(-8).join('')}`);
       }
       if (mining) await this.advance();
+      this.pass(passing);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
-  async untilStatus(
-    ids: string | readonly string[],
-    status: string,
-    options: { mining?: boolean; withinMs?: number } = {},
-  ): Promise<void> {
+  async untilStatus(ids: string | readonly string[], status: string, options: Waiting = {}): Promise<void> {
     for (const id of typeof ids === 'string' ? [ids] : ids) {
       const holds = async () => (await this.get(id)).status === status;
       await this.until(`${id} is ${status}`, holds, options).catch(async (error: Error) => {

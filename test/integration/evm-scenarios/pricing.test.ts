@@ -48,13 +48,13 @@ t.test('what was offered at the cap and dropped by the pool waits, and resumes w
   t.equal(await stage.nonces('pending'), 0, 'the pool has dropped it');
   const later = await stage.sendMany(2);
   const isParked = async (id: string) => /gas_price_cap/.test((await stage.get(id)).statusReason ?? '');
-  for (const id of [evicted, ...later]) await stage.until('it waits for the market', () => isParked(id));
+  for (const id of [evicted, ...later])
+    await stage.until('it waits for the market', () => isParked(id), { passing: 100 });
   t.strictSame(await Promise.all(later.map(async (id) => (await stage.get(id)).sequence)), [null, null]);
   t.equal((await stage.attempts(evicted)).length, 1, 'nothing dearer was signed');
 
   await setBaseFee(stage, 1n);
-  stage.pass(MINUTE / 6);
-  await stage.untilStatus([evicted, ...later], 'confirmed', { mining: true });
+  await stage.untilStatus([evicted, ...later], 'confirmed', { mining: true, passing: 500 });
   t.equal((await stage.get(evicted)).hash, first?.hash, 'the same bytes');
   for (const id of [evicted, ...later]) t.ok((await onNode(stage, id)).maxFeePerGas <= 3n * GWEI);
   t.equal(await stage.paid(), 21n);
@@ -170,8 +170,7 @@ t.test('a balance that bears the value and not the gas: it waits without a nonce
   t.equal(stage.front.offers.length, 0);
 
   await stage.anvil.rpc('anvil_setBalance', [stage.address, '0xde0b6b3a7640000']);
-  stage.pass(11_000);
-  await stage.untilStatus(paid, 'confirmed', { mining: true });
+  await stage.untilStatus(paid, 'confirmed', { mining: true, passing: 500 });
   t.strictSame([await stage.paid(), await stage.nonces()], [1_000n, 1]);
 });
 
