@@ -145,7 +145,7 @@ export function decide(lane: LaneState, facts: Facts, at: Moment): Command[] {
     case 'time':
       return dueForLook(lane, at).map((entry) => ({ do: 'observe', entry }));
     case 'observed':
-      return facts.seen.map(([entry, seen]) => onObserved(lane, entry, seen, at));
+      return onLook(lane, facts.seen, at);
     case 'expired':
       return unmined(lane, at).flatMap((entry) => withdrawal(lane, entry, facts.ids.has(entry.transaction.id), at));
     case 'prospects':
@@ -265,7 +265,18 @@ function dueForLook(lane: LaneState, at: Moment): OpenTransaction[] {
   );
 }
 
-function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Moment): Command {
+/** A moment, and for how long no block has taken a transaction of the lane; infinite while none ever did. */
+type Look = Moment & { quietMs: number };
+
+function onLook(lane: LaneState, all: readonly (readonly [OpenTransaction, Seen])[], at: Moment): Command[] {
+  const isMoving = all.some(
+    ([{ transaction }, seen]) => seen !== 'not asked' && seen.kind === 'included' && transaction.status !== 'mined',
+  );
+  const quietMs = isMoving ? 0 : (lane.memory.pool.standsFor(at.elapsed) ?? Number.POSITIVE_INFINITY);
+  return all.map(([entry, seen]) => onObserved(lane, entry, seen, { ...at, quietMs }));
+}
+
+function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Look): Command {
   if (seen === 'not asked') return { do: 'wait', change: lookAgain(lane, entry.transaction, at) };
   const isMined = entry.transaction.status === 'mined';
   switch (seen.kind) {
@@ -288,12 +299,16 @@ function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Mom
  * Sets when to look at a transaction again. Keeps the pause that a failed offer set in this step. A transaction that a
  * node took long ago stays due, so that it is offered again.
  */
-function lookAgain({ memory, timing }: LaneState, transaction: Transaction, { now, elapsed }: Moment): LaneChange {
+function lookAgain(
+  { memory, timing }: LaneState,
+  transaction: Transaction,
+  { now, elapsed, quietMs }: Look,
+): LaneChange {
   const { id, status, nextActionAt, sentAt, createdAt } = transaction;
   if (nextActionAt !== null && !isDueAt(nextActionAt, now)) return { transaction, set: {} };
   const silent = status === 'submitted' && memory.offers.isStale(id, elapsed, timing.reofferMs);
   // While blocks take the lane's transactions, the others are looked for at that pace, however old they are.
-  const quiet = Math.min(now - (sentAt ?? createdAt), memory.pool.standsFor(elapsed) ?? Number.POSITIVE_INFINITY);
+  const quiet = Math.min(now - (sentAt ?? createdAt), quietMs);
   return { transaction, set: { nextActionAt: silent ? now : nextLookAt(now, now - quiet, timing) } };
 }
 
@@ -302,7 +317,7 @@ function lookAgain({ memory, timing }: LaneState, transaction: Transaction, { no
  * One of its own attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an
  * endpoint only lags, and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
-function keepOpen(lane: LaneState, entry: OpenTransaction, reason: string, at: Moment): Command {
+function keepOpen(lane: LaneState, entry: OpenTransaction, reason: string, at: Look): Command {
   const { transaction } = entry;
   if (!isUnresolved(lane, entry, at))
     return { do: 'keepOpen', change: lookAgain(lane, transaction, at), isUnresolved: false, reason };
@@ -325,7 +340,7 @@ function reopen({ chain }: LaneState, entry: OpenTransaction, at: Moment): Comma
 }
 
 /** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
-function expireAttempts(lane: LaneState, entry: OpenTransaction, dead: ReadonlySet<number>, at: Moment): Command {
+function expireAttempts(lane: LaneState, entry: OpenTransaction, dead: ReadonlySet<number>, at: Look): Command {
   const living = livingAttempts(entry.attempts);
   const died = living.filter(({ ordinal }) => dead.has(ordinal));
   const change = lookAgain(lane, entry.transaction, at);
@@ -345,7 +360,7 @@ function markDead(
   lane: LaneState,
   { transaction, attempts }: OpenTransaction,
   { anchor, reason }: Pick<Extract<TransactionObservation, { kind: 'dead' }>, 'anchor' | 'reason'>,
-  at: Moment,
+  at: Look,
 ): Command {
   const { id, noopEnd, onDeath, statusReason } = transaction;
   if (onDeath === 'end' && anchor === 'used' && lane.memory.restored.mustCompare(id, attempts))
@@ -374,7 +389,7 @@ function markDead(
 
 type Included = Extract<TransactionObservation, { kind: 'included' }>;
 
-function include(lane: LaneState, { transaction, attempts }: OpenTransaction, seen: Included, at: Moment): Command {
+function include(lane: LaneState, { transaction, attempts }: OpenTransaction, seen: Included, at: Look): Command {
   const attempt = attempts.find(({ hash }) => hash === seen.hash);
   if (attempt === undefined) return { do: 'ignore', change: lookAgain(lane, transaction, at), hash: seen.hash };
   const { now } = at;

@@ -422,3 +422,26 @@ t.test('in every life of a lane, each payment has one effect or none, and always
   });
   await t.resolves(fc.assert(lives, { numRuns: runsOf(1_000) }));
 });
+
+t.test('once a block takes one, the others that were looked for with it are looked for soon', async (t) => {
+  const history = await History.begin(1);
+  const entry = (id: string): OpenTransaction => {
+    const about = { id, createdAt: 0, sentAt: 0, nextActionAt: 0, sequence: 0n };
+    const transaction = pendingTransaction('pay', { ...about, status: 'submitted' });
+    return { transaction, attempts: [attemptOf(transaction, { hash: id, acceptedAt: 0 })] };
+  };
+  const now = 60_000;
+  const { lookMs, lookCapMs } = history.timing;
+  const pauseBeside = (seen: TransactionObservation) => {
+    const facts = {
+      kind: 'observed',
+      seen: [[entry('a'), { kind: 'open' }] as const, [entry('b'), seen] as const],
+    } as const;
+    history.memory.offers.accepted('a', now);
+    const [first] = decide(history, facts, { now, elapsed: now, random: () => 0 });
+    return first?.do === 'wait' ? Number(first.change.set.nextActionAt) - now : undefined;
+  };
+  t.equal(pauseBeside({ kind: 'open' }), lookCapMs);
+  const block = { succeeded: true, final: false, reason: null, fields: {} };
+  t.equal(pauseBeside({ kind: 'included', hash: 'b', ...block }), lookMs);
+});
