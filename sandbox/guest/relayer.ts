@@ -64,10 +64,6 @@ function text(name: string, value: unknown): string {
   return value;
 }
 
-const DEFAULT_INTERVAL_MS = 5000;
-
-const DEFAULT_TIMEOUT_MS = 60_000;
-
 /** Beyond this a timer's delay no longer fits 32 bits. */
 const MAX_MS = 2 ** 31 - 1;
 
@@ -84,29 +80,22 @@ export function waitForTransaction(
   target: () => { relayerId: string; transactionId: string },
   options: WaitOptions | null | undefined,
 ): Promise<TransactionResponse> {
-  let waited = { transactionId: '', timeout: DEFAULT_TIMEOUT_MS };
   return calls.call(
     'relayer.waitTransaction',
-    () => {
-      const { relayerId, transactionId } = target();
-      const interval = milliseconds('interval', options?.interval, DEFAULT_INTERVAL_MS);
-      const timeout = milliseconds('timeout', options?.timeout, DEFAULT_TIMEOUT_MS);
-      waited = { transactionId, timeout };
-      return { relayerId, transactionId, interval, timeout };
-    },
+    () => ({
+      ...target(),
+      interval: milliseconds('interval', options?.interval),
+      timeout: milliseconds('timeout', options?.timeout),
+    }),
     {
       refuse: (error) =>
-        error.status === TIMED_OUT
-          ? new PluginError(`Transaction ${waited.transactionId} timed out after ${waited.timeout}ms`, {
-              status: TIMED_OUT,
-            })
-          : capabilityErrorOf(error),
+        error.status === TIMED_OUT ? new PluginError(error.message, { status: TIMED_OUT }) : capabilityErrorOf(error),
     },
   );
 }
 
-function milliseconds(name: string, given: unknown, otherwise: number): number {
-  if (given === undefined || given === null) return otherwise;
+function milliseconds(name: string, given: unknown): number | undefined {
+  if (given === undefined || given === null) return undefined;
   if (typeof given !== 'number' || !(given >= 0)) {
     throw new NativeTypeError(`${name} is not a number of milliseconds`);
   }

@@ -311,7 +311,10 @@ t.test('the SDK module and the runtime share one PluginError', async (t) => {
       }
     }`);
   const { outcome } = world.call(script, {
-    answer: () => ({ ok: false, error: { message: 'timed out', code: 'TIMEOUT', status: 504 } }),
+    answer: () => ({
+      ok: false,
+      error: { message: 'Transaction t1 timed out after 250ms', code: 'TIMEOUT', status: 504 },
+    }),
   });
   t.strictSame(outcome, {
     kind: 'threw',

@@ -33,9 +33,8 @@ export interface Principal {
 }
 
 /** How a call of a relayer shows in `metadata.traces`: the public SDK's method name, and what was sent. */
-export interface TraceShape<P> {
+interface TraceShape<P> {
   method: string;
-  relayerId(params: P): string;
   payload(params: P): Json;
 }
 
@@ -120,15 +119,15 @@ export function defineCapability<P extends z.ZodType, R extends ResultSchema, N 
         failure: (error) => capability.failure(error),
         prepare(raw) {
           const params = capability.params.parse(raw);
+          const need = capability.grant(params);
           return {
-            need: capability.grant(params),
+            need,
             effect: capability.effect(params),
             payload: () => (capability.payload === undefined ? raw : capability.payload(params)),
-            trace: trace && {
-              method: trace.method,
-              relayerId: trace.relayerId(params),
-              payload: trace.payload(params),
-            },
+            trace:
+              trace !== undefined && 'relayer' in need
+                ? { method: trace.method, relayerId: need.relayer, payload: trace.payload(params) }
+                : undefined,
             run: (principal) => capability.handle(given, params, principal),
           };
         },

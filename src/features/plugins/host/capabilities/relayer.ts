@@ -3,7 +3,7 @@ import type { Json, WireObject } from '../../../../domain/json/json.ts';
 import { rpcMayAct, rpcRights } from '../../../relayers/rpc.ts';
 import type { Services } from '../../../services.ts';
 import type { RelayerGrant } from '../../records/plugin.ts';
-import { type Capability, defineCapability, json, type ResultSchema, type TraceShape } from './capability.ts';
+import { type Capability, defineCapability, json, type ResultSchema } from './capability.ts';
 import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
 /** Long enough for every id. The services decide which ids exist. */
@@ -20,8 +20,7 @@ type RelayerCapability<P extends ParamsSchema, R extends ResultSchema, N extends
   Capability<P, R, N>,
   'about' | 'signature' | 'needs' | 'params' | 'result' | 'handle'
 > &
-  Partial<Pick<Capability<P, R, N>, 'grant' | 'effect'>> & {
-    trace?: Omit<TraceShape<z.output<P>>, 'relayerId'>;
+  Partial<Pick<Capability<P, R, N>, 'grant' | 'effect' | 'trace'>> & {
     /** What the plugin may do by it: `read`, unless it says more. */
     right?: RelayerGrant;
     refusedAs?: PayloadPrefix;
@@ -30,18 +29,13 @@ type RelayerCapability<P extends ParamsSchema, R extends ResultSchema, N extends
 /** A capability of `api.useRelayer(id)`. What only reads is in `metadata.traces` with its parameters, and no effect. */
 function capability<P extends ParamsSchema, R extends ResultSchema, N extends keyof Services>(
   method: string,
-  {
-    right = 'read',
-    refusedAs = 'Invalid payload: ',
-    trace = { method, payload: sent },
-    ...declared
-  }: RelayerCapability<P, R, N>,
+  { right = 'read', refusedAs = 'Invalid payload: ', ...declared }: RelayerCapability<P, R, N>,
 ) {
   return defineCapability<P, R, N>({
     grant: ({ relayerId }) => ({ relayer: relayerId, right }),
     effect: () => right !== 'read',
+    trace: { method, payload: sent },
     ...declared,
-    trace: { ...trace, relayerId: ({ relayerId }) => relayerId },
     method: `relayer.${method}`,
     failure: (error) => relayerFailure(error, refusedAs),
   });
