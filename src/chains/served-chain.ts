@@ -107,6 +107,19 @@ export function onlyEndpointsServing<T extends bigint | string>(
   };
 }
 
+/**
+ * Makes what belongs to one chain, once for each. An accepted transaction stays on its lane's chain, whatever the
+ * endpoints serve now.
+ */
+export function oncePerChain<Side>(make: (identity: string) => Side): (identity: string) => Side {
+  const sides = new Map<string, Side>();
+  return (identity) => {
+    const side = sides.get(identity) ?? make(identity);
+    sides.set(identity, side);
+    return side;
+  };
+}
+
 /** Runs a function that needs a node. Gives failures of the node the form of the service's errors. */
 export async function withProviderErrors<T>(network: string, use: () => Promise<T>): Promise<T> {
   try {

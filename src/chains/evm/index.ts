@@ -1,13 +1,12 @@
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Network } from '../../features/networks/record.ts';
 import type { Anchor } from '../../features/transactions/records/anchor.ts';
 import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient, ObservedTransaction, TransactionObservation } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
-import { withProviderErrors } from '../served-chain.ts';
+import { oncePerChain, withProviderErrors } from '../served-chain.ts';
 import { readAccountHistory, requestContentOf } from './account-history.ts';
 import { addressOfPublicKey } from './address.ts';
 import { type BroadcastRoutes, broadcast } from './broadcast.ts';
@@ -15,17 +14,11 @@ import { balanceOnChain, chainIdentityOf, chainIdOf, readChainId, restartableCha
 import { evm } from './configuration/family.ts';
 import { readNetworkSettings } from './configuration/network.ts';
 import { evmPolicies, networkPolicyFault, readPolicy } from './configuration/policy.ts';
-import { createObservationMemory, type ObservationMemory, observeTransactions } from './confirm.ts';
+import { createObservationMemory, observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
 import { rpcDialect } from './dialect.ts';
 import { signOnlyTransaction } from './form/sign-only.ts';
-import {
-  openPrepareParts,
-  type PrepareParts,
-  preparedCostOf,
-  prepareTransaction,
-  transactionGasFault,
-} from './prepare.ts';
+import { openPrepareParts, preparedCostOf, prepareTransaction, transactionGasFault } from './prepare.ts';
 import { checkReplacement, noopRequest, prepareReplacement, replacementDelayMs, withDistinctBytes } from './replace.ts';
 import { parseSendRequest } from './request.ts';
 import { getHead, onlyOnChain } from './rpc-calls.ts';
@@ -86,31 +79,17 @@ function nonceOf(anchor: Anchor): bigint {
   return anchor.sequence;
 }
 
-/** The parts that belong to one chain. Its `rpc` asks only nodes that serve that chain. */
-interface ChainSide {
-  rpc: RpcClient;
-  parts: PrepareParts;
-  lookout: ObservationMemory;
-}
-
 function createEvmClient(network: Network, { rpc, relays }: BroadcastRoutes, clock: Clock): ChainClient {
   const settings = readNetworkSettings(network);
-  const sides = new Map<string, ChainSide>();
-
-  /** An accepted transaction belongs to the chain of its lane, whatever the endpoints serve by now. */
-  function sideOf(identity: string): ChainSide {
-    const known = sides.get(identity);
-    if (known !== undefined) return known;
+  /** The parts that belong to one chain. Its `rpc` asks only nodes that serve that chain. */
+  const sideOf = oncePerChain((identity) => {
     const chainId = chainIdOf(identity);
-    const parts = openPrepareParts(rpc, settings, chainId, clock);
-    const side = {
+    return {
       rpc: onlyOnChain(chainId, rpc),
-      parts,
+      parts: openPrepareParts(rpc, settings, chainId, clock),
       lookout: createObservationMemory(clock),
     };
-    sides.set(identity, side);
-    return side;
-  }
+  });
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
   /** All entries are of one lane, so of one chain. */
   async function observeAll(entries: readonly ObservedTransaction[]): Promise<TransactionObservation[]> {

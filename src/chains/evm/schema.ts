@@ -1,27 +1,11 @@
 import { z } from 'zod';
-import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
+import { amountSchema } from '../../domain/amount.ts';
 import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
+import { amountOrNull } from '../policy-fields.ts';
 import { normalAddress } from './address.ts';
-import { rpcAccessList, type StoredAccessListEntry, storedAccessListSchema } from './form/access-list.ts';
-import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
+import { rpcAccessList, storedAccessListSchema } from './form/access-list.ts';
+import { rpcAuthorizationList, storedAuthorizationListSchema } from './form/authorization.ts';
 import { toData, toQuantity } from './rpc-calls.ts';
-
-/** A request, as {@link readStoredRequest} reads it back from a stored transaction. */
-export interface EvmRequest {
-  /** As given; null creates a contract. */
-  to: string | null;
-  value: bigint;
-  /** As given. */
-  data: string | null;
-  gasLimit: bigint | null;
-  price: RequestedPrice;
-  /** EIP-2930; empty when none was given. */
-  accessList: readonly StoredAccessListEntry[];
-  /** EIP-7702; empty when none was given. */
-  authorizationList: readonly StoredAuthorization[];
-  /** The errors of the called contract, as human-readable ABI entries; empty when none were given. */
-  abi: readonly string[];
-}
 
 export type RequestedPrice =
   | { kind: 'speed'; speed: Speed }
@@ -53,20 +37,28 @@ const storedRequestSchema = z.strictObject({
 export type StoredEvmRequest = z.output<typeof storedRequestSchema>;
 
 /** Reads a request back from the store. */
-export const readStoredRequest = memoizePerObject((request: JsonObject): EvmRequest & { stored: StoredEvmRequest } => {
+export const readStoredRequest = memoizePerObject((request: JsonObject) => {
   const stored = storedRequestSchema.parse(request);
   return {
     stored,
+    /** As given; null creates a contract. */
     to: stored.to,
     value: BigInt(stored.value),
+    /** As given. */
     data: stored.data,
-    gasLimit: integer(stored.gas_limit),
+    gasLimit: amountOrNull(stored.gas_limit),
     price: requestedPrice(stored),
+    /** EIP-2930; empty when none was given. */
     accessList: stored.access_list ?? [],
+    /** EIP-7702; empty when none was given. */
     authorizationList: stored.authorization_list ?? [],
+    /** The errors of the called contract, as human-readable ABI entries; empty when none were given. */
     abi: stored.abi ?? [],
   };
 });
+
+/** A request, as {@link readStoredRequest} reads it back from a stored transaction. */
+export type EvmRequest = Omit<ReturnType<typeof readStoredRequest>, 'stored'>;
 
 /** A request in the form that `eth_call` and `eth_estimateGas` take, without fees and limit. */
 export function callForEstimate(request: EvmRequest, from: string): JsonObject {
@@ -83,9 +75,9 @@ export function callForEstimate(request: EvmRequest, from: string): JsonObject {
 }
 
 function requestedPrice(stored: StoredEvmRequest): RequestedPrice {
-  const gasPrice = integer(stored.gas_price);
-  const maxFeePerGas = integer(stored.max_fee_per_gas);
-  const maxPriorityFeePerGas = integer(stored.max_priority_fee_per_gas);
+  const gasPrice = amountOrNull(stored.gas_price);
+  const maxFeePerGas = amountOrNull(stored.max_fee_per_gas);
+  const maxPriorityFeePerGas = amountOrNull(stored.max_priority_fee_per_gas);
   if (gasPrice !== null) return { kind: 'legacy', gasPrice };
   if (maxFeePerGas !== null && maxPriorityFeePerGas !== null) {
     return { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas };
@@ -138,8 +130,4 @@ export function storedFields(fields: EvmFields): JsonObject {
   const stored = fields as JsonObject;
   readChainFields.know(stored, fields);
   return stored;
-}
-
-function integer(value: JsonAmount | null): bigint | null {
-  return value === null ? null : amountOf(value);
 }

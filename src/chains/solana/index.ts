@@ -7,7 +7,7 @@ import type { ChainClient, RelayerAccount } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { balanceOfEndpoints } from '../quorum.ts';
 import { parseRequestForm } from '../request-form.ts';
-import { findServedChain, withProviderErrors } from '../served-chain.ts';
+import { findServedChain, oncePerChain, withProviderErrors } from '../served-chain.ts';
 import { LANDS_WITHIN_BLOCKS, readAccountHistory, requestContentOf } from './account-history.ts';
 import { addressOfPublicKey } from './address.ts';
 import { solana } from './configuration/family.ts';
@@ -80,17 +80,8 @@ const REOFFER_MS = 2_000;
 const LOOK_MS = 500;
 
 function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClient): ChainClient {
-  const sides = new Map<string, RpcClient>();
-
-  /**
-   * The endpoints as far as they serve one chain. An accepted transaction stays on its lane's chain, whatever they
-   * serve now.
-   */
-  function sideOf(identity: string): RpcClient {
-    const side = sides.get(identity) ?? onlyOnChain(identity, rpc);
-    sides.set(identity, side);
-    return side;
-  }
+  /** The endpoints as far as they serve one chain. */
+  const sideOf = oncePerChain((identity) => onlyOnChain(identity, rpc));
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
   const sideOfAccount = ({ identity }: RelayerAccount) => (identity === undefined ? rpc : sideOf(identity));
   const sponsor = new Sponsor({

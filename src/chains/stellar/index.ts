@@ -6,7 +6,7 @@ import type { Chain, ContractDeployments } from '../chain.ts';
 import type { ChainClient, RelayerAccount } from '../chain-client.ts';
 import { passThrough } from '../pass-through.ts';
 import { balanceOfEndpoints } from '../quorum.ts';
-import { findServedChain, withProviderErrors } from '../served-chain.ts';
+import { findServedChain, oncePerChain, withProviderErrors } from '../served-chain.ts';
 import { readAccountHistory, requestContentOf } from './account-history.ts';
 import { addressOfPublicKey } from './address.ts';
 import { broadcast } from './broadcast.ts';
@@ -107,17 +107,8 @@ function createStellarClient(
   deployments?: ContractDeployments,
 ): ChainClient {
   const declared = declaredPassphrase(network);
-  const sides = new Map<string, RpcClient>();
-
-  /**
-   * The endpoints as far as they serve one chain. An accepted transaction stays on its lane's chain, whatever they
-   * serve now.
-   */
-  function sideOf(identity: string): RpcClient {
-    const side = sides.get(identity) ?? onlyOnChain(identity, rpc);
-    sides.set(identity, side);
-    return side;
-  }
+  /** The endpoints as far as they serve one chain. */
+  const sideOf = oncePerChain((identity) => onlyOnChain(identity, rpc));
   const sideAt = (identity: string | undefined): RpcClient => {
     const chain = identity ?? declared;
     return chain === null ? rpc : sideOf(chain);

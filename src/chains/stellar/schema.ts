@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../features/transactions/records/anchor.ts';
-import { createContractSchema, invokeContractSchema, uploadWasmSchema } from './form/contract.ts';
-import { memoSchema, paymentSchema } from './form/operation.ts';
+import { clientOperations, memoSchema } from './form/operation.ts';
 
 const amount: z.ZodType<JsonAmount> = amountSchema(64);
 
@@ -13,14 +12,7 @@ const bumpSchema = z.strictObject({ type: z.literal('bump_sequence'), bump_to: a
 /** An operation that restores archived entries; no client asks for it. */
 const restoreSchema = z.strictObject({ type: z.literal('restore_footprint'), data: z.string() });
 
-const operationSchema = z.discriminatedUnion('type', [
-  paymentSchema,
-  invokeContractSchema,
-  createContractSchema,
-  uploadWasmSchema,
-  bumpSchema,
-  restoreSchema,
-]);
+const operationSchema = z.discriminatedUnion('type', [...clientOperations, bumpSchema, restoreSchema]);
 
 export type StellarOperation = z.output<typeof operationSchema>;
 

@@ -64,20 +64,15 @@ export type WirePayment = z.output<typeof paymentSchema>;
 
 export type WireAsset = WirePayment['asset'];
 
-/** An operation as clients write it. */
-const operationSchema = z.discriminatedUnion('type', [
-  paymentSchema,
-  invokeContractSchema,
-  createContractSchema,
-  uploadWasmSchema,
-]);
+/** The operations that clients can ask for. */
+export const clientOperations = [paymentSchema, invokeContractSchema, createContractSchema, uploadWasmSchema] as const;
 
 /**
  * The operations of a request. By the protocol an operation of a contract comes alone. Faults are in the reference's
  * words.
  */
 export const operationsSchema = z
-  .array(operationSchema)
+  .array(z.discriminatedUnion('type', clientOperations))
   .max(MAX_OPERATIONS, {
     error: ({ input }) =>
       `Transaction has ${(input as unknown[]).length} operations, but maximum allowed is ${MAX_OPERATIONS}`,
