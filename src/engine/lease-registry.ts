@@ -69,9 +69,25 @@ export class LeaseRegistry {
     return Math.max((this.#elsewhere.get(name) ?? 0) - this.#deps.elapsed(), 0);
   }
 
+  /** When the first of the leases of other instances ends, unless it is renewed, in milliseconds. */
+  get freeAgainMs(): number {
+    const now = this.#deps.elapsed();
+    let first = Number.POSITIVE_INFINITY;
+    for (const [name, until] of this.#elsewhere) {
+      if (until <= now) this.#elsewhere.delete(name);
+      else first = Math.min(first, until - now);
+    }
+    return first;
+  }
+
   /** Forgets that another instance has the lease: the next {@link hold} asks the store. */
   askAgain(name: string): void {
     this.#elsewhere.delete(name);
+  }
+
+  /** Whether this instance has the lease. */
+  has(name: string): boolean {
+    return this.#entries.get(name)?.held.isLive() === true;
   }
 
   /** How many leases this instance has. */

@@ -44,6 +44,9 @@ export interface EngineDeps {
   onCheckpoint?: ((step: CrashPoint) => void) | undefined;
 }
 
+/** How long a free lane is left to the instance whose share it is in, in milliseconds. */
+const LEFT_MS = 1_000;
+
 /**
  * The engine: one lane for each account with work, and a sweeper that finds the work in the store. Instances on one
  * store share the lanes by leases. Each takes the free lanes that have work, and gives back those without work.
@@ -65,6 +68,12 @@ class Scheduler implements Engine {
   /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
   readonly #origins = new Map<string, { token: number; upTo: number }>();
   readonly #pause = new EndablePause();
+  /** Wakes each lane when it knows that something is due. */
+  /** Free lanes that are left to other instances, and since when. */
+  readonly #left = new Map<string, number>();
+  readonly #alarms = new Map<string, NodeJS.Timeout>();
+  /** The last lane that the present search has looked at. */
+  #searched = '';
   /** The place of the last transaction that was accepted before the start. */
   #acceptedBefore = 0;
   #stopListening: () => void = () => {};
@@ -147,8 +156,6 @@ class Scheduler implements Engine {
     if (this.#closed || this.#sweeping === null) return;
     void this.#drive(key).then((outcome) => {
       if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
-      // The sweeper wakes the lane as soon as it has rested.
-      if (outcome === 'rests') this.#pause.end();
     });
   }
 
@@ -182,6 +189,7 @@ class Scheduler implements Engine {
     this.#closed = true;
     this.#stopListening();
     this.#pause.end();
+    for (const alarm of this.#alarms.values()) clearTimeout(alarm);
     const { watched } = this.#health;
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
     const ended = Promise.all([this.#sweeping, this.#health.close(), this.#swaps.close(), ...lanes]);
@@ -197,6 +205,7 @@ class Scheduler implements Engine {
   #onHint(heard: Hint | 'missed'): void {
     if (heard === 'missed') {
       this.#feed.notifyAny();
+      this.#searched = '';
       this.#pause.end();
     } else if (heard.topic === 'transaction') {
       this.#feed.notifyHere(heard.id);
@@ -228,53 +237,87 @@ class Scheduler implements Engine {
     return { upTo, release: isInForce ? release : null };
   }
 
-  /** Runs a lane. After that, the time of its next action has changed, so the sweeper looks for it. */
+  /** Runs a lane, and again when it is due. */
   async #drive(key: string): Promise<LaneWake> {
     if (this.#closed) return 'not now';
     if (this.#health.isAway(key)) return 'elsewhere';
     const lane = this.#lanes.get(key) ?? new Lane(key, this.#laneDeps);
     this.#lanes.set(key, lane);
     const outcome = await lane.wake();
-    if (outcome === 'ran') this.#pause.end();
+    this.#setAlarm(key);
     return outcome;
+  }
+
+  #setAlarm(key: string): void {
+    clearTimeout(this.#alarms.get(key));
+    this.#alarms.delete(key);
+    const lane = this.#lanes.get(key);
+    const wait = lane === undefined ? Number.POSITIVE_INFINITY : lane.dueAt - this.#laneDeps.elapsed();
+    // A lane that waits for longer is given back before that, and a search finds it.
+    if (this.#closed || wait > this.#timing.idleMs) return;
+    this.#alarms.set(
+      key,
+      setTimeout(() => void this.#drive(key), Math.max(wait, 0)),
+    );
   }
 
   async #sweep(): Promise<void> {
     while (!this.#closed) {
-      await this.#pause.last(await this.#wakeDueLanes());
+      await this.#pause.last(await this.#search());
     }
   }
 
-  /** @returns how long the next search may wait, in milliseconds */
-  async #wakeDueLanes(): Promise<number> {
+  /**
+   * Searches the store for lanes with work that nobody does: those of instances that are gone, and those of which a
+   * hint was lost. @returns how long the next search may wait, in milliseconds
+   */
+  async #search(): Promise<number> {
     const { sweepMs, sweepFloorMs } = this.#timing;
     try {
       this.#releaseIdleLanes();
-      const now = await this.#store.now();
-      const due = (await this.#store.read.dueLanes(now)).filter((lane) => !this.#health.isAway(lane));
-      const elsewhere = due.map((lane) => this.#leases.elsewhereMs(lane)).filter((left) => left > 0);
-      for (const lane of due) void this.#drive(lane);
-      // A due lane that is not held elsewhere may rest; it is tried again soon.
-      if (elsewhere.length < due.length) return sweepFloorMs;
-      const next = await this.#nextActionIn(now);
-      return Math.max(Math.min(next, sweepMs, ...elsewhere), sweepFloorMs);
+      const { lanes, upTo = '' } = await this.#store.read.dueLanes(await this.#store.now(), this.#searched);
+      this.#searched = upTo;
+      const wanted = lanes.filter((lane) => !this.#health.isAway(lane) && !this.#isLeft(lane));
+      // Asked for at once, so that the store takes them together.
+      await Promise.all(wanted.map((lane) => this.#leases.hold(lane)));
+      for (const lane of wanted) if (this.#leases.has(lane)) void this.#drive(lane);
+      if (upTo !== '') return sweepFloorMs;
+      this.#forgetLeft();
+      return Math.max(
+        Math.min(sweepMs, this.#leases.freeAgainMs, this.#left.size > 0 ? LEFT_MS : sweepMs),
+        sweepFloorMs,
+      );
     } catch (error) {
       this.#log.error({ err: error }, 'sweep failed');
       return sweepMs;
     }
   }
 
-  /** The time until something becomes due that this instance may do, in milliseconds. */
-  async #nextActionIn(now: number): Promise<number> {
-    if (this.#leases.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
-    const next = await this.#store.read.nextActionAt(now);
-    return next === null ? this.#timing.sweepMs : next - now;
+  /** Whether to leave a free lane to the instance whose share it is in. It is not left for long. */
+  #isLeft(lane: string): boolean {
+    const { instances } = this.#store;
+    const isFree = !this.#leases.has(lane) && this.#leases.elsewhereMs(lane) === 0;
+    const now = this.#laneDeps.elapsed();
+    const since = this.#left.get(lane) ?? now;
+    if (instances === null || !isFree || instances.isOurs(lane) || now - since >= LEFT_MS) {
+      this.#left.delete(lane);
+      return false;
+    }
+    this.#left.set(lane, since);
+    return true;
+  }
+
+  /** Forgets lanes that were left and have had no more work since. */
+  #forgetLeft(): void {
+    const before = this.#laneDeps.elapsed() - this.#timing.idleMs;
+    for (const [lane, since] of this.#left) if (since < before) this.#left.delete(lane);
   }
 
   /** Gives back the lane's lease, which ends what the lane has under way, and tells other instances that it is free. */
   #giveAway(key: string): void {
     const lane = this.#lanes.get(key);
     this.#lanes.delete(key);
+    this.#setAlarm(key);
     this.#log.warn({ lane: key }, 'lane given away');
     void (lane?.release() ?? Promise.resolve()).then(() => this.#store.hints.send({ topic: 'lane', id: key }));
   }
@@ -285,6 +328,7 @@ class Scheduler implements Engine {
     for (const [key, lane] of this.#lanes) {
       if (lane.idleSince === null || lane.idleSince > idleBefore) continue;
       this.#lanes.delete(key);
+      this.#setAlarm(key);
       void lane.release();
     }
   }

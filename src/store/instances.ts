@@ -7,6 +7,11 @@ export interface Instances {
    * report of each other running instance.
    */
   say(unreached: readonly string[]): Promise<ReadonlySet<string>[]>;
+  /**
+   * Whether this instance, of those that it heard of last, is to take the lease with this name when nobody has it. So
+   * each takes a share. Two may think so for a moment.
+   */
+  isOurs(name: string): boolean;
   /** Reports that this instance stops. Safe to call twice. */
   leave(): Promise<void>;
 }

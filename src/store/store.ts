@@ -113,8 +113,12 @@ export interface StoreReader extends SettingsReader {
   waitingIntents(): Promise<number>;
   /** The latest intents of a transaction, at most `limit`, the oldest first. */
   intentRecords(transactionId: string, limit: number): Promise<IntentOutcome[]>;
-  /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
-  dueLanes(now: Timestamp): Promise<string[]>;
+  /**
+   * Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. Looks at a limited number of
+   * lanes, in order, after the given one. With `upTo`, there are more lanes after that one. Those with intents come with
+   * the first, whatever their place.
+   */
+  dueLanes(now: Timestamp, after?: string): Promise<{ lanes: string[]; upTo: string | undefined }>;
   /** A transaction of a lane, under any relayer. */
   transactionOfLane(lane: string, id: string): Promise<Transaction | undefined>;
   /** A lane's due pending transactions with this kind of anchor, longest due first. */
@@ -130,8 +134,8 @@ export interface StoreReader extends SettingsReader {
   expiredLeases(now: Timestamp): Promise<Map<string, number>>;
   /** A lane's pending transactions that were accepted up to that place, in order. */
   pendingUpTo(lane: string, place: number): Promise<Transaction[]>;
-  /** The lowest `nextActionAt` of all transactions, or of those after the given moment. It sets the next wake-up. */
-  nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
+  /** The lowest `nextActionAt` after the given moment of a lane's pending transactions. */
+  nextPendingAt(lane: string, after: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that the lane's account has permanently used; null when it has used none. */
   settledSequence(lane: string): Promise<bigint | null>;
   /** The sequence after the highest that the lane's open or ended transactions use; null when they use none. */

@@ -20,6 +20,7 @@ export class FakeInstances {
         this.#words.set(me, new Set(unreached));
         return [...this.#words].flatMap(([id, word]) => (id === me ? [] : [word]));
       },
+      isOurs: () => true,
       leave: async () => void this.#words.delete(me),
     };
   }

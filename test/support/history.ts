@@ -70,7 +70,7 @@ export function engineReads(read: StoreReader, count: number): Readonly<Record<s
     openTransactions: () => read.openTransactions(HISTORY_LANE),
     duePending: () => read.duePending(HISTORY_LANE, 'sequence', now, 32),
     dueLanes: () => read.dueLanes(now),
-    nextActionAt: () => read.nextActionAt(now),
+    nextPendingAt: () => read.nextPendingAt(HISTORY_LANE, now),
     intents: () => read.intents(HISTORY_LANE, 32),
     intentOutcome: () => read.intentOutcome(1),
     waitingIntents: () => read.waitingIntents(),

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { AnchorKind } from '../../features/transactions/records/anchor.ts';
-import { chainOfLane, familyOfLane, laneKey } from '../../features/transactions/records/lane.ts';
+import { chainOfLane, familyOfLane, isDueAt, laneKey } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store, UnsignedRelease } from '../../store/store.ts';
@@ -75,6 +75,8 @@ export class Lane {
   #closed = false;
   #faults = 0;
   #restUntil = 0;
+  /** When something of the lane is due next, as far as it knows. */
+  #nextAt = Number.POSITIVE_INFINITY;
   #endedAt: number;
 
   constructor(key: string, deps: LaneDeps) {
@@ -94,12 +96,23 @@ export class Lane {
     }
     const { elapsed } = this.#deps;
     if (this.#closed) return 'not now';
-    if (elapsed() < this.#restUntil) return 'rests';
+    if (elapsed() < this.#restUntil) {
+      this.#nextAt = this.#restUntil;
+      return 'rests';
+    }
     this.#running = this.#run();
     const outcome = await this.#running;
     this.#endedAt = elapsed();
     this.#running = null;
     return outcome;
+  }
+
+  /**
+   * When the lane has to be woken next, on the clock that never goes back; infinite while it runs, and when it waits for
+   * nothing. What it cannot know is what others store for it.
+   */
+  get dueAt(): number {
+    return this.#running === null ? Math.max(this.#restUntil, this.#nextAt) : Number.POSITIVE_INFINITY;
   }
 
   /** When the lane last ended its work, on the clock that never goes back; null while it runs. */
@@ -128,9 +141,8 @@ export class Lane {
   async #run(): Promise<LaneWake> {
     try {
       const lease = await this.#deps.leases.hold(this.#key);
-      if (lease === undefined) {
-        return 'elsewhere';
-      }
+      this.#nextAt = Number.POSITIVE_INFINITY;
+      if (lease === undefined) return 'elsewhere';
       if (lease !== this.#lease) this.#forget();
       this.#lease = lease;
       do {
@@ -139,6 +151,7 @@ export class Lane {
           this.#faults = 0;
         }
       } while (this.#again && this.#mayGoOn(lease));
+      if (!lease.isLive()) this.#restFor(this.#timing.lookMs);
     } catch (error) {
       if (error instanceof LeaseLost) {
         this.#deps.log.info({ lane: this.#key }, 'lane is no longer ours');
@@ -162,11 +175,17 @@ export class Lane {
 
   #rest(error: unknown): void {
     this.#open = null;
-    const { log, random, elapsed, onFault } = this.#deps;
+    const { log, random, onFault } = this.#deps;
     log.error({ err: error, lane: this.#key }, 'lane step failed');
     onFault(familyOfLane(this.#key));
     this.#faults += 1;
-    this.#restUntil = elapsed() + backOff(this.#faults, this.#timing, random);
+    this.#restFor(backOff(this.#faults, this.#timing, random));
+  }
+
+  /** Takes a pause, and is due after it. */
+  #restFor(milliseconds: number): void {
+    this.#restUntil = this.#deps.elapsed() + milliseconds;
+    this.#nextAt = this.#restUntil;
   }
 
   /** @returns false when nothing is due, or nothing that can be done now */
@@ -181,10 +200,11 @@ export class Lane {
     const looked = decided({ kind: 'time' }).flatMap((command) => (command.do === 'observe' ? [command.entry] : []));
     await lookFor(step, looked);
     await compareRestored(step);
-    const settled = await carryOutIntents(step, await store.read.intents(this.#key, this.#timing.inFlight));
+    const intents = await store.read.intents(this.#key, this.#timing.inFlight);
+    const settled = await carryOutIntents(step, intents);
 
     // Read only now, so that what clients asked for until now counts.
-    const found = await this.#pending(step, now);
+    const [found, laterAt] = await Promise.all([this.#pending(step, now), store.read.nextPendingAt(this.#key, now)]);
     if (found.some(({ id }) => step.open.entries.has(id))) {
       step.log.error({ lane: step.key }, 'signed transactions are unsigned in the database: it has gone back');
       step.life.distrust();
@@ -207,7 +227,11 @@ export class Lane {
     const moved = looked.length + settled + pending.length + replaced + filled + offered > 0;
     const lookMs = step.senders.lookMs ?? this.#timing.lookMs;
     this.#timing = { ...this.#timing, lookMs };
-    if (!moved) this.#restUntil = elapsed() + lookMs;
+    if (!moved) {
+      this.#restUntil = elapsed() + lookMs;
+      const at = found.length > 0 || intents.length > settled ? now : nextActionOf(step, now, laterAt);
+      this.#nextAt = elapsed() + at - step.clock.now();
+    }
     return moved;
   }
 
@@ -269,6 +293,16 @@ export class Lane {
       log,
     };
   }
+}
+
+/** When the lane's next transaction is due, by the store's clock; infinite when there is none. */
+function nextActionOf(step: LaneStep, now: number, pendingAt: number | null): number {
+  let earliest = pendingAt ?? Number.POSITIVE_INFINITY;
+  for (const { transaction } of step.open.entries.values()) {
+    const { nextActionAt } = transaction;
+    if (nextActionAt !== null) earliest = Math.min(earliest, isDueAt(nextActionAt, now) ? now : nextActionAt);
+  }
+  return earliest;
 }
 
 /** Returns the first result once both have ended. A failure of one must not leave the other running unattended. */

@@ -102,29 +102,32 @@ function textOf(value: unknown): string | null {
   return bindable === null ? null : String(bindable);
 }
 
-interface Waiting {
-  query: Query;
-  resolve(rows: Rows): void;
+/** One of the things that were asked for at once. */
+export interface Waiting<Asked, Answer> {
+  asked: Asked;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
-/** Statements that are asked for within one turn of microtasks, until they are sent. */
-class Gathering {
-  readonly #send: (waiting: Waiting[]) => void;
-  #waiting: Waiting[] = [];
+/** Gathers what is asked for within one turn of microtasks, so that it goes to the server together. */
+export class Gathering<Asked, Answer> {
+  readonly #send: (waiting: Waiting<Asked, Answer>[]) => void;
+  #waiting: Waiting<Asked, Answer>[] = [];
 
-  constructor(send: (waiting: Waiting[]) => void) {
+  constructor(send: (waiting: Waiting<Asked, Answer>[]) => void) {
     this.#send = send;
   }
 
-  add<Row>(query: Query): Promise<QueryResult<Row>> {
+  add(asked: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // Called between microtasks, this runs after all of them: what they ask for goes along.
       if (this.#waiting.length === 0) process.nextTick(() => this.#send(this.#waiting.splice(0)));
-      this.#waiting.push({ query, resolve: resolve as (rows: Rows) => void, reject });
+      this.#waiting.push({ asked, resolve, reject });
     });
   }
 }
+
+type WaitingQuery = Waiting<Query, Rows>;
 
 /**
  * One connection of the pool with an open transaction. Statements that a body asks for at once go together, the first
@@ -132,7 +135,7 @@ class Gathering {
  */
 export class TransactionConnection implements DatabaseConnection {
   readonly #client: pg.ClientBase;
-  readonly #gathering = new Gathering((waiting) => this.#later(waiting));
+  readonly #gathering = new Gathering<Query, Rows>((waiting) => this.#later(waiting));
   #sent: Promise<void> = Promise.resolve();
   /** Why a statement failed. None may run after it: without a begun transaction it would be kept alone. */
   #fault: { error: unknown } | undefined;
@@ -160,7 +163,7 @@ export class TransactionConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>(query: Query): Promise<QueryResult<Row>> {
-    return this.#gathering.add(query);
+    return this.#gathering.add(query) as Promise<QueryResult<Row>>;
   }
 
   // oxlint-disable-next-line require-yield -- the interface asks for a generator
@@ -168,16 +171,16 @@ export class TransactionConnection implements DatabaseConnection {
     throw new Error('The store reads in pages; it does not stream');
   }
 
-  #later(waiting: readonly Waiting[]): void {
+  #later(waiting: readonly WaitingQuery[]): void {
     this.#sent = this.#sent.then(() => this.#send(waiting));
   }
 
-  async #send(waiting: readonly Waiting[]): Promise<void> {
+  async #send(waiting: readonly WaitingQuery[]): Promise<void> {
     const outcomes =
       this.#fault === undefined
         ? await sendTogether(
             this.#client,
-            waiting.map(({ query }) => query),
+            waiting.map(({ asked }) => asked),
           )
         : [];
     for (const [at, { resolve, reject }] of waiting.entries()) {
@@ -200,7 +203,7 @@ const READS_TOGETHER = 32;
 /** Reads outside of transactions, over any connection of the pool. Those that are asked for at once go together. */
 export class ReadingConnection implements DatabaseConnection {
   readonly #pool: pg.Pool;
-  readonly #gathering = new Gathering((waiting) => {
+  readonly #gathering = new Gathering<Query, Rows>((waiting) => {
     for (let at = 0; at < waiting.length; at += READS_TOGETHER) {
       void this.#send(waiting.slice(at, at + READS_TOGETHER));
     }
@@ -211,7 +214,7 @@ export class ReadingConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>(query: Query): Promise<QueryResult<Row>> {
-    return this.#gathering.add(query);
+    return this.#gathering.add(query) as Promise<QueryResult<Row>>;
   }
 
   // oxlint-disable-next-line require-yield -- the interface asks for a generator
@@ -219,13 +222,13 @@ export class ReadingConnection implements DatabaseConnection {
     throw new Error('The store reads in pages; it does not stream');
   }
 
-  async #send(waiting: readonly Waiting[]): Promise<void> {
+  async #send(waiting: readonly WaitingQuery[]): Promise<void> {
     let outcomes: readonly Outcome[];
     try {
       const client = await this.#pool.connect();
       outcomes = await sendTogether(
         client,
-        waiting.map(({ query }) => query),
+        waiting.map(({ asked }) => asked),
       );
       // What did not come from the server may come later, and would be taken for the next read's answer.
       client.release(

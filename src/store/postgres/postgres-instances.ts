@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { jsonText } from '../../domain/record.ts';
@@ -6,6 +7,7 @@ import type { Instances, SharedTokenBuckets, TokenBucketAnswer, TokenBucketSize 
 import { type Lease, type LeaseAnswer, LeaseLost, type Leases } from '../lease.ts';
 import { preparedQuery } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
+import { Gathering, type Waiting } from './postgres-batches.ts';
 
 /**
  * How soon to ask again for a lease that is free but is being taken, or has a write that is about to end, in
@@ -19,6 +21,9 @@ const SHORTLY_MS = 200;
  */
 const BEYOND_ANY_LEASE_MS = 60_000;
 
+/** How many leases one statement takes, renews or releases. */
+const LEASES_TOGETHER = 512;
+
 /** Milliseconds. Unlike `now()`, this goes on within a transaction: a lease may expire during one. */
 const nowMs = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
@@ -30,6 +35,12 @@ export class PostgresLeases implements Leases {
   readonly lastsMs: number;
   readonly #db: Kysely<Tables>;
   readonly #owner: string;
+  readonly #acquiring = new Gathering<string, LeaseAnswer>(
+    (waiting) => void this.#inParts(waiting, (part) => this.#take(part)),
+  );
+  readonly #releasing = new Gathering<Lease, void>(
+    (waiting) => void this.#inParts(waiting, (part) => this.#free(part)),
+  );
 
   /** `owner` identifies this instance among those on the database. */
   constructor(db: Kysely<Tables>, owner: string, lastsMs: number) {
@@ -38,45 +49,31 @@ export class PostgresLeases implements Leases {
     this.lastsMs = lastsMs;
   }
 
-  async acquire(name: string): Promise<LeaseAnswer> {
-    const held = await this.#db
-      .selectFrom('leases')
-      .select(['owner', sql<number>`expires_at - ${nowMs}`.as('left')])
-      .where('name', '=', name)
-      .executeTakeFirst();
-    if (held === undefined) return this.#taken(name, await this.#insert(name), this.lastsMs);
-    if (held.owner !== this.#owner && held.left > this.lastsMs + BEYOND_ANY_LEASE_MS) {
-      // A living owner renews the lease in this time.
-      await this.#shorten(name);
-      return { kind: 'elsewhere', forMs: this.lastsMs };
-    }
-    if (held.owner !== this.#owner && held.left > 0) return { kind: 'elsewhere', forMs: held.left };
-    return this.#taken(name, await this.#takeOver(name), SHORTLY_MS);
+  acquire(name: string): Promise<LeaseAnswer> {
+    return this.#acquiring.add(name);
   }
 
   async renew(leases: readonly Lease[]): Promise<Lease[]> {
-    if (leases.length === 0) return [];
-    const rows = await this.#db
-      .updateTable('leases')
-      .set({ expires_at: this.#end })
-      .where('owner', '=', this.#owner)
-      .where('expires_at', '>', nowMs)
-      .where('name', 'in', namesOf(leases))
-      .returning(['name', 'token'])
-      .execute();
-    const tokens = new Map(rows.map(({ name, token }) => [name, token]));
+    const tokens = new Map<string, number>();
+    // In parts: a row stays locked until its statement ends, and a write of the lane waits for it.
+    for (let at = 0; at < leases.length; at += LEASES_TOGETHER) {
+      const part = leases.slice(at, at + LEASES_TOGETHER);
+      const rows = await this.#db
+        .updateTable('leases')
+        .from(namesOf(part.map(({ name }) => name)).as('asked'))
+        .whereRef('leases.name', '=', 'asked.name')
+        .set({ expires_at: this.#end })
+        .where('owner', '=', this.#owner)
+        .where('expires_at', '>', nowMs)
+        .returning(['leases.name', 'leases.token'])
+        .execute();
+      for (const { name, token } of rows) tokens.set(name, token);
+    }
     return leases.filter(({ name, token }) => tokens.get(name) === token);
   }
 
   async release(leases: readonly Lease[]): Promise<void> {
-    for (const { name, token } of leases) {
-      await this.#db
-        .updateTable('leases')
-        .set({ expires_at: 0 })
-        .where('name', '=', name)
-        .where('token', '=', token)
-        .execute();
-    }
+    await Promise.all(leases.map((lease) => this.#releasing.add(lease)));
   }
 
   /**
@@ -106,18 +103,89 @@ export class PostgresLeases implements Leases {
     return sql<number>`${nowMs} + ${this.lastsMs}`;
   }
 
-  #taken(name: string, token: number | undefined, forMs: number): LeaseAnswer {
-    return token === undefined ? { kind: 'elsewhere', forMs } : { kind: 'taken', lease: { name, token } };
+  async #inParts<Asked, Answer>(
+    waiting: readonly Waiting<Asked, Answer>[],
+    ask: (asked: readonly Asked[]) => Promise<readonly Answer[]>,
+  ): Promise<void> {
+    for (let at = 0; at < waiting.length; at += LEASES_TOGETHER) {
+      const part = waiting.slice(at, at + LEASES_TOGETHER);
+      try {
+        const answers = await ask(part.map(({ asked }) => asked));
+        for (const [index, { resolve }] of part.entries()) resolve(answers[index] as Answer);
+      } catch (error) {
+        for (const { reject } of part) reject(error);
+      }
+    }
   }
 
-  async #insert(name: string): Promise<number | undefined> {
-    const row = await this.#db
-      .insertInto('leases')
-      .values({ name, owner: this.#owner, token: 1, expires_at: this.#end })
-      .onConflict((on) => on.doNothing())
-      .returning('token')
-      .executeTakeFirst();
-    return row?.token;
+  /** Takes the leases that are new, free or this instance's own, in one statement. */
+  async #take(names: readonly string[]): Promise<LeaseAnswer[]> {
+    const rows = await this.#db
+      .with('asked', (from) => from.selectFrom(namesOf(names).as('given')).select('given.name'))
+      .with('free', (from) =>
+        from
+          .selectFrom('leases')
+          .innerJoin('asked', 'asked.name', 'leases.name')
+          .select('leases.name')
+          .where((on) => on.or([on('expires_at', '<=', nowMs), on('owner', '=', this.#owner)]))
+          .forUpdate('leases')
+          .skipLocked(),
+      )
+      .with('taken', (from) =>
+        from
+          .updateTable('leases')
+          .from('free')
+          .whereRef('leases.name', '=', 'free.name')
+          .set((on) => ({ owner: this.#owner, token: on('leases.token', '+', 1), expires_at: this.#end }))
+          .returning(['leases.name', 'leases.token']),
+      )
+      .with('made', (from) =>
+        from
+          .insertInto('leases')
+          .columns(['name', 'owner', 'token', 'expires_at'])
+          .expression((of) =>
+            of
+              .selectFrom('asked')
+              .select(['asked.name', sql<string>`${this.#owner}`.as('owner'), sql<number>`1`.as('token')])
+              .select(this.#end.as('expires_at'))
+              .where((on) => on.not(on.exists(on.selectFrom('leases').whereRef('leases.name', '=', 'asked.name')))),
+          )
+          .onConflict((on) => on.doNothing())
+          .returning(['name', 'token']),
+      )
+      .selectFrom('asked')
+      .leftJoin('leases', 'leases.name', 'asked.name')
+      .leftJoin('taken', 'taken.name', 'asked.name')
+      .leftJoin('made', 'made.name', 'asked.name')
+      .select((on) => [
+        'asked.name',
+        'leases.owner',
+        on.fn.coalesce('taken.token', 'made.token').as('token'),
+        sql<number | null>`leases.expires_at - ${nowMs}`.as('left'),
+      ])
+      .execute();
+    const found = new Map(rows.map((row) => [row.name, row]));
+    return await Promise.all(
+      names.map(async (name): Promise<LeaseAnswer> => {
+        const { owner = null, token = null, left = null } = found.get(name) ?? {};
+        if (token !== null) return { kind: 'taken', lease: { name, token } };
+        // Another instance made it in this moment.
+        if (left === null) return { kind: 'elsewhere', forMs: this.lastsMs };
+        if (owner !== this.#owner && left > this.lastsMs + BEYOND_ANY_LEASE_MS) {
+          // A living owner renews the lease in this time.
+          await this.#shorten(name);
+          return { kind: 'elsewhere', forMs: this.lastsMs };
+        }
+        return { kind: 'elsewhere', forMs: owner !== this.#owner && left > 0 ? left : SHORTLY_MS };
+      }),
+    );
+  }
+
+  async #free(leases: readonly Lease[]): Promise<void[]> {
+    const given = JSON.stringify(leases);
+    await sql`update leases set expires_at = 0 from json_to_recordset(${given}::json) as given (name text, token bigint)
+      where leases.name = given.name and leases.token = given.token`.execute(this.#db);
+    return leases.map(() => undefined);
   }
 
   async #shorten(name: string): Promise<void> {
@@ -128,30 +196,11 @@ export class PostgresLeases implements Leases {
       .where('expires_at', '>', sql<number>`${nowMs} + ${this.lastsMs + BEYOND_ANY_LEASE_MS}`)
       .execute();
   }
-
-  async #takeOver(name: string): Promise<number | undefined> {
-    const row = await this.#db
-      .with('free', (from) =>
-        from
-          .selectFrom('leases')
-          .select('name')
-          .where('name', '=', name)
-          .where((on) => on.or([on('expires_at', '<=', nowMs), on('owner', '=', this.#owner)]))
-          .forUpdate()
-          .skipLocked(),
-      )
-      .updateTable('leases')
-      .from('free')
-      .whereRef('leases.name', '=', 'free.name')
-      .set((on) => ({ owner: this.#owner, token: on('leases.token', '+', 1), expires_at: this.#end }))
-      .returning('leases.token')
-      .executeTakeFirst();
-    return row?.token;
-  }
 }
 
-function namesOf(leases: readonly Lease[]): string[] {
-  return leases.map(({ name }) => name);
+/** A list as a table with one column. Its text is one parameter, however long the list is. */
+function namesOf(names: readonly string[]) {
+  return sql<{ name: string }>`(select json_array_elements_text(${JSON.stringify(names)}::json) as name)`;
 }
 
 /**
@@ -167,6 +216,8 @@ export class PostgresInstances implements Instances {
   readonly lastsMs: number;
   readonly #db: Kysely<Tables>;
   readonly #id: string;
+  /** The other instances that had reported when this one did last. */
+  #others: readonly string[] = [];
 
   /** `id` identifies this instance among those on the database. */
   constructor(db: Kysely<Tables>, id: string, lastsMs: number) {
@@ -185,16 +236,30 @@ export class PostgresInstances implements Instances {
     await this.#db.deleteFrom('instances').where(sql<boolean>`abs(said_at - ${nowMs}) > ${KEPT_MS}`).execute();
     const others = await this.#db
       .selectFrom('instances')
-      .select('unreached')
+      .select(['id', 'unreached'])
       .where('id', '!=', this.#id)
       .where(sql<boolean>`abs(said_at - ${nowMs}) < ${this.lastsMs}`)
       .execute();
+    this.#others = others.map(({ id }) => id);
     return others.map(({ unreached: text }) => new Set(unreachedSchema.parse(text)));
+  }
+
+  isOurs(name: string): boolean {
+    const own = shareOf(name, this.#id);
+    return this.#others.every((other) => shareOf(name, other) <= own);
   }
 
   async leave(): Promise<void> {
     await this.#db.deleteFrom('instances').where('id', '=', this.#id).execute();
   }
+}
+
+/**
+ * Ranks the instances for a name: the highest is to take it. When one comes or goes, only its own share moves
+ * (https://en.wikipedia.org/wiki/Rendezvous_hashing).
+ */
+function shareOf(name: string, id: string): string {
+  return createHash('sha1').update(`${id} ${name}`).digest('hex');
 }
 
 /** Microseconds since the epoch. */

@@ -376,7 +376,10 @@ function tellingTrouble<T extends object>(target: T): T {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => (Reflect.apply(member, target, args) as Promise<unknown>).catch(rethrowTold);
+      return (...args: unknown[]) => {
+        const answer: unknown = Reflect.apply(member, target, args);
+        return answer instanceof Promise ? answer.catch(rethrowTold) : answer;
+      };
     },
   });
 }

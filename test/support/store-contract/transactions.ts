@@ -110,8 +110,8 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
 
   t.test('due work is found by lane, what is due for longest first', async (t) => {
     const store = await open(t);
-    t.equal(await store.read.nextActionAt(), null);
-    t.strictSame(await store.read.dueLanes(Number.MAX_SAFE_INTEGER), []);
+    t.equal(await store.read.nextPendingAt('one', 0), null);
+    t.strictSame((await store.read.dueLanes(Number.MAX_SAFE_INTEGER)).lanes, []);
     await insert(
       store,
       transactionOf({ id: 'z', lane: 'one', nextActionAt: 10, createdAt: 9 }),
@@ -123,9 +123,9 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
       transactionOf({ id: 'u', lane: 'one', nextActionAt: 100 }),
       transactionOf({ id: 'signed', lane: 'three', nextActionAt: 100, status: 'sent', sequence: 1n }),
     );
-    t.strictSame((await store.read.dueLanes(100)).sort(), ['one', 'three', 'two']);
-    t.strictSame(await store.read.dueLanes(99), ['one']);
-    t.strictSame(await store.read.dueLanes(9), []);
+    t.strictSame((await store.read.dueLanes(100)).lanes.sort(), ['one', 'three', 'two']);
+    t.strictSame((await store.read.dueLanes(99)).lanes, ['one']);
+    t.strictSame((await store.read.dueLanes(9)).lanes, []);
     const ids = (due: Transaction[]) => due.map(({ id }) => id);
     t.strictSame(ids(await store.read.duePending('one', 'sequence', 100, 10)), ['z', 'y', 'put off', 'u']);
     t.strictSame(ids(await store.read.duePending('one', 'sequence', 100, 1)), ['z']);
@@ -135,7 +135,26 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
       'what is signed is no longer taken up',
     );
     t.strictSame(ids(await store.read.duePending('four', 'sequence', 100, 1)), []);
-    t.equal(await store.read.nextActionAt(), 10);
+    t.equal(await store.read.nextPendingAt('one', 9), 10);
+    t.equal(await store.read.nextPendingAt('one', 10), 60);
+    t.equal(await store.read.nextPendingAt('three', 0), null, 'what is signed is no longer pending');
+  });
+
+  t.test('a search for due lanes looks at some, and the next goes on after them', async (t) => {
+    const store = await open(t);
+    const lanes = Array.from({ length: 300 }, (_, index) => `lane ${String(index).padStart(3, '0')}`);
+    await insert(
+      store,
+      ...lanes.map((lane, index) => transactionOf({ lane, nextActionAt: index % 2 === 0 ? 10 : 20 })),
+    );
+    const first = await store.read.dueLanes(10);
+    t.equal(first.upTo, lanes[255]);
+    const second = await store.read.dueLanes(10, first.upTo);
+    t.equal(second.upTo, undefined);
+    t.strictSame(
+      [...first.lanes, ...second.lanes],
+      lanes.filter((_, index) => index % 2 === 0),
+    );
   });
 
   t.test('what is pending is taken up by what it consumes', async (t) => {
@@ -199,13 +218,13 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
       transactionOf({ id: 'waits', lane: 'one', nextActionAt: before + 500 }),
       transactionOf({ id: 'sent', lane: 'two', nextActionAt: before + 500, status: 'submitted', sequence: 1n }),
     );
-    t.strictSame(await store.read.dueLanes(before), []);
+    t.strictSame((await store.read.dueLanes(before)).lanes, []);
     const after = before - 3_600_000;
-    t.strictSame((await store.read.dueLanes(after)).sort(), ['one', 'two']);
+    t.strictSame((await store.read.dueLanes(after)).lanes.sort(), ['one', 'two']);
     t.match(await store.read.duePending('one', 'sequence', after, 10), [{ id: 'waits' }]);
 
     await store.write((writer) => writer.updateTransaction('waits', 'pending', { nextActionAt: after + 15_000 }));
-    t.strictSame(await store.read.dueLanes(after), ['two']);
+    t.strictSame((await store.read.dueLanes(after)).lanes, ['two']);
     t.strictSame(await store.read.duePending('one', 'sequence', after, 10), []);
   });
 
@@ -415,7 +434,7 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
       writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: 5 }),
     );
     t.equal((await store.read.transaction('relayer-1', transaction.id))?.nextActionAt, null);
-    t.equal(await store.read.nextActionAt(), null);
+    t.equal(await store.read.nextPendingAt(transaction.lane, 0), null);
   });
 
   t.test('when it became final is known', async (t) => {

@@ -59,6 +59,9 @@ export function changedColumns(change: TransactionChange): ChangedColumns {
   return columns;
 }
 
+/** How many lanes one search looks at. */
+const LANES_PER_SEARCH = 256;
+
 /** Reads of the table `transactions`. */
 export function transactionReads(connection: Connection) {
   const { db } = connection;
@@ -75,18 +78,19 @@ export function transactionReads(connection: Connection) {
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
   );
 
-  // Steps from lane to lane along the index. Lanes are few, and a backlog in one lane must not slow this query.
-  const lanesDue = preparedQuery(connection, (now: Timestamp) =>
+  // Steps from lane to lane along the index. A backlog in one lane does not slow it, nor do many lanes.
+  const lanesWalked = preparedQuery(connection, (now: Timestamp, after: string) =>
     db
       .withRecursive('lanes', (from) =>
         from
           .selectFrom('transactions')
-          .select((on) => on.fn.min('lane').as('lane'))
+          .select((on) => [on.fn.min('lane').as('lane'), sql<number>`1`.as('walked')])
           .where('next_action_at', 'is not', null)
+          .where('lane', '>', after)
           .unionAll(
             from
               .selectFrom('lanes')
-              .select((on) =>
+              .select((on) => [
                 on
                   .selectFrom('transactions')
                   .select((of) => of.fn.min('transactions.lane').as('lane'))
@@ -95,14 +99,15 @@ export function transactionReads(connection: Connection) {
                   .$asScalar()
                   .$notNull()
                   .as('lane'),
-              )
-              .where('lanes.lane', 'is not', null),
+                sql<number>`lanes.walked + 1`.as('walked'),
+              ])
+              .where('lanes.lane', 'is not', null)
+              .where('lanes.walked', '<', sql<number>`${sql.lit(LANES_PER_SEARCH)}`),
           ),
       )
       .selectFrom('lanes')
       .select('lanes.lane')
-      .where('lanes.lane', 'is not', null)
-      .where((on) => {
+      .select((on) => {
         // The index leads to the due rows of each status. PostgreSQL would read those of all lanes for an `exists`.
         const open = on
           .selectFrom('transactions')
@@ -111,11 +116,13 @@ export function transactionReads(connection: Connection) {
           .where('status', 'in', OPEN_STATUSES)
           .where('next_action_at', 'is not', null)
           .limit(1);
-        return on.or([
+        const isDue = on.or([
           on(open.where('next_action_at', '<=', now), 'is not', null),
           on(open.where('next_action_at', '>', beyondAnyPause(now)), 'is not', null),
         ]);
-      }),
+        return on.case().when(isDue).then(sql<number>`1`).else(sql<number>`0`).end().as('is_due');
+      })
+      .where('lanes.lane', 'is not', null),
   );
   const lanesWithIntent = preparedQuery(connection, () =>
     db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null),
@@ -137,6 +144,17 @@ export function transactionReads(connection: Connection) {
   );
   const pendingFarAhead = preparedQuery(connection, (lane: string, kind: AnchorKind, now: Timestamp, limit: number) =>
     pending(lane, kind, limit).where('next_action_at', '>', beyondAnyPause(now)),
+  );
+
+  const nextPending = preparedQuery(connection, (lane: string, after: Timestamp) =>
+    db
+      .selectFrom('transactions')
+      .select('next_action_at')
+      .where('lane', '=', lane)
+      .where('status', '=', 'pending')
+      .where('next_action_at', '>', after)
+      .orderBy('next_action_at')
+      .limit(1),
   );
 
   // Uses the index of due transactions, which holds no ended ones.
@@ -223,15 +241,16 @@ export function transactionReads(connection: Connection) {
         .execute();
     },
 
-    async dueLanes(now) {
-      const [rows, lanesWithIntents] = [await lanesDue(now), await lanesWithIntent()];
-      return [...new Set([...rows, ...lanesWithIntents].map(({ lane }) => lane))];
+    async dueLanes(now, after = '') {
+      const [rows, withIntent] = await Promise.all([lanesWalked(now, after), after === '' ? lanesWithIntent() : []]);
+      const due = rows.filter(({ is_due }) => is_due === 1).map(({ lane }) => lane);
+      const last = rows.length < LANES_PER_SEARCH ? undefined : rows.at(-1)?.lane;
+      return { lanes: [...new Set([...due, ...withIntent.map(({ lane }) => lane)])], upTo: last };
     },
 
     async duePending(lane, kind, now, limit) {
-      const rows = await pendingNow(lane, kind, now, limit);
-      if (rows.length < limit) rows.push(...(await pendingFarAhead(lane, kind, now, limit - rows.length)));
-      return rows.map(transactionOfRow);
+      const found = await Promise.all([pendingNow(lane, kind, now, limit), pendingFarAhead(lane, kind, now, limit)]);
+      return found.flat().slice(0, limit).map(transactionOfRow);
     },
 
     async openTransactions(lane) {
@@ -276,11 +295,9 @@ export function transactionReads(connection: Connection) {
       return rows.map(transactionOfRow);
     },
 
-    async nextActionAt(after) {
-      let open = db.selectFrom('transactions').where('next_action_at', 'is not', null);
-      if (after !== undefined) open = open.where('next_action_at', '>', after);
-      const row = await open.select((on) => on.fn.min('next_action_at').as('earliest')).executeTakeFirstOrThrow();
-      return row.earliest;
+    async nextPendingAt(lane, after) {
+      const [row] = await nextPending(lane, after);
+      return row?.next_action_at ?? null;
     },
 
     async pendingCount(relayerId) {

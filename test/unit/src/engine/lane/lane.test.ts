@@ -419,7 +419,7 @@ t.test('what was signed for an earlier chain ends unsent, what was not goes to t
   t.match(await world.get(pending), { status: 'pending', lane: `evm:31337@ab:${ADDRESS}`, nextActionAt: Number });
   t.equal(step.open.entries.size, 0);
   t.strictSame(await world.store.read.settledSequence(LANE), null, 'nothing of it was used');
-  t.strictSame(await world.store.read.dueLanes(Date.now()), [`evm:31337@ab:${ADDRESS}`]);
+  t.strictSame((await world.store.read.dueLanes(Date.now())).lanes, [`evm:31337@ab:${ADDRESS}`]);
 });
 
 for (const [what, given] of [

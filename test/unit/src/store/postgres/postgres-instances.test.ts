@@ -42,6 +42,31 @@ t.test('each hears what the others that are there said last', async (t) => {
   t.strictSame(left, [{ id: 'hasty' }], 'who is long gone is taken away');
 });
 
+t.test('each is to take a share of what nobody has, and only that of one who is gone moves', async (t) => {
+  const url = await postgres.createDatabase();
+  const store = await openPostgresStore({ url, log: createLog('silent') });
+  t.equal(store.instances?.isOurs('lane'), true);
+  await store.close();
+  const db = new Kysely<Tables>({
+    dialect: postgresDialect(new PostgresPool({ connectionString: url, types: typeParsers })),
+  });
+  t.teardown(() => db.destroy());
+  const all = ['one', 'two', 'three'].map((id) => new PostgresInstances(db, id, 60_000));
+  const names = Array.from({ length: 300 }, (_, index) => `lane ${index}`);
+  const takers = (instances: PostgresInstances[]) =>
+    names.map((name) => instances.flatMap((instance, index) => (instance.isOurs(name) ? [index] : [])));
+  t.strictSame(takers(all)[0], [0, 1, 2], 'who has heard of nobody takes all');
+  for (const _ of [1, 2]) for (const instance of all) await instance.say([]);
+  const before = takers(all);
+  t.ok(before.every((takers) => takers.length === 1));
+  for (const index of [0, 1, 2]) t.ok(before.filter(([taker]) => taker === index).length > 60);
+  await all[2]?.leave();
+  for (const instance of all.slice(0, 2)) await instance.say([]);
+  const after = takers(all.slice(0, 2));
+  t.ok(after.every((takers) => takers.length === 1));
+  t.ok(before.every(([taker], index) => taker === 2 || after[index]?.[0] === taker));
+});
+
 function assertHeld(leases: PostgresLeases, transaction: Kysely<Tables>, lease: Lease): Promise<void> {
   return leases.heldOver({ run: (query) => transaction.executeQuery(query) })(lease);
 }
@@ -117,6 +142,28 @@ t.test('postgres leases', async (t) => {
     for (const [first, second] of [answers.slice(0, 2), answers.slice(2)]) {
       t.strictSame(new Set([first?.kind, second?.kind]), new Set(['elsewhere', 'taken']));
     }
+  });
+
+  t.test('many are taken together, in one statement for some hundreds', async (t) => {
+    const { db, one, two } = await ownersFor(t, 60_000);
+    const names = Array.from({ length: 1_200 }, (_, index) => `lane ${index}`);
+    const theirs = await Promise.all(names.slice(0, 100).map((name) => two.acquire(name)));
+    const answers = await Promise.all(names.map((name) => one.acquire(name)));
+    t.ok(answers.slice(0, 100).every(({ kind }) => kind === 'elsewhere'));
+    const taken = answers.flatMap((answer) => (answer.kind === 'taken' ? [answer.lease] : []));
+    t.strictSame(
+      taken,
+      names.slice(100).map((name) => ({ name, token: 1 })),
+    );
+    t.strictSame(await one.renew(taken), taken);
+    await Promise.all([...taken.map((lease) => one.release([lease])), one.release([{ name: 'lane 0', token: 1 }])]);
+    const { held } = await db
+      .selectFrom('leases')
+      .select((on) => on.fn.countAll<number>().as('held'))
+      .where('expires_at', '>', 0)
+      .executeTakeFirstOrThrow();
+    t.equal(held, 99, 'a token alone gives a lease back, as before');
+    t.ok(theirs.every(({ kind }) => kind === 'taken'));
   });
 
   t.test('who wants one that is expired but inside a write is not made to wait', async (t) => {
