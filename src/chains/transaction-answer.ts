@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { WireObject, WireValue } from '../domain/json/json.ts';
-import { wireTime } from '../domain/wire-time.ts';
-import type { Transaction } from '../features/transactions/records/transaction.ts';
-import { transactionStatusSchema } from '../features/transactions/records/transaction-state.ts';
+import { type Transaction, transactionRecord } from '../features/transactions/records/transaction.ts';
 
 /** What answers are made from: a transaction, with what its family reads out of it. */
 interface Source {
@@ -33,22 +31,18 @@ export function answerOf<From>(fields: AnswerFields<From>): {
   };
 }
 
-const moment = z.string().meta({ description: 'Date and time (RFC 3339)' });
-
-/** The fields of all families. `absent` stands for what is not known yet. */
-export function transactionFields<Absent extends null | undefined>(absent: Absent) {
-  const optional = (schema: z.ZodType) => (absent === null ? schema.nullable() : schema.optional());
-  const momentOf = (at: number | null) => (at === null ? absent : wireTime(at));
-  return {
-    id: [z.string(), ({ transaction }: Source) => transaction.id],
-    hash: [optional(z.string()), ({ transaction }: Source) => transaction.hash ?? absent],
-    status: [transactionStatusSchema, ({ transaction }: Source) => transaction.status],
-    status_reason: [optional(z.string()), ({ transaction }: Source) => transaction.statusReason ?? absent],
-    created_at: [moment, ({ transaction }: Source) => wireTime(transaction.createdAt)],
-    sent_at: [optional(moment), ({ transaction }: Source) => momentOf(transaction.sentAt)],
-    confirmed_at: [optional(moment), ({ transaction }: Source) => momentOf(transaction.confirmedAt)],
-    relayer_id: [z.string(), ({ transaction }: Source) => transaction.relayerId],
-  } as const satisfies AnswerFields<Source>;
+/** The fields of all families: the columns that the record marks as shown. `absent` stands for what is not known yet. */
+export function transactionFields(absent: null | undefined) {
+  const fields = Object.entries(transactionRecord.shown).map(
+    ([name, [schema, valueIn]]): [string, AnswerField<Source>] => [
+      name,
+      [
+        absent === undefined && schema instanceof z.ZodNullable ? z.optional(schema.unwrap()) : schema,
+        ({ transaction }) => valueIn(transaction) ?? absent,
+      ],
+    ],
+  );
+  return Object.fromEntries(fields) as Record<keyof typeof transactionRecord.shown, AnswerField<Source>>;
 }
 
 /**

@@ -92,10 +92,8 @@ export interface RecordKind<
   writeChange(change: Partial<Omit<FieldsOf<C>, Fixed>>): Partial<RowOf<C>>;
   /** A record without what is no field of it. */
   pick<T extends Partial<FieldsOf<C>>>(from: T): Pick<T, keyof T & keyof C>;
-  /** The fields that answers show, by the names of their columns. */
-  view(record: FieldsOf<C>): Record<Marked<C, 'isShown'>, WireValue>;
-  /** The schemas of the same. */
-  viewShape: Record<Marked<C, 'isShown'>, z.ZodType>;
+  /** What answers show of a record, by the names of the columns: how it is described, and its value. */
+  shown: Record<Marked<C, 'isShown'>, readonly [schema: z.ZodType, valueIn: (record: FieldsOf<C>) => WireValue]>;
 }
 
 /**
@@ -146,12 +144,15 @@ export function defineRecord<
     writeChange: writing(changeable),
     pick: (given: Readonly<Record<string, unknown>>) =>
       Object.fromEntries(fields.flatMap(({ field }) => (field in given ? [[field, given[field]]] : []))),
-    view(record: Readonly<Record<string, unknown>>) {
-      const view: Record<string, unknown> = {};
-      for (const { field, name, wire } of shown) view[name] = wire ? wire.show(record[field]) : record[field];
-      return view;
-    },
-    viewShape: Object.fromEntries(shown.map(({ name, schema, wire }) => [name, wire?.schema ?? schema])),
+    shown: Object.fromEntries(
+      shown.map(({ field, name, schema, wire }) => [
+        name,
+        [
+          wire?.schema ?? schema,
+          (record: Readonly<Record<string, unknown>>) => (wire ? wire.show(record[field]) : record[field]),
+        ],
+      ]),
+    ),
   };
   return kind as unknown as RecordKind<C, Fixed, Table, Beside>;
 }

@@ -27,7 +27,7 @@ interface Shown {
   fields: SolanaFields | undefined;
 }
 
-const { id, status, created_at, hash, status_reason, sent_at, confirmed_at } = transactionFields(undefined);
+const { id, status, created_at, hash, relayer_id: _, ...shown } = transactionFields(undefined);
 
 /** A transaction as answers and webhooks show it. Fields that are not known yet are left out, as in the reference. */
 export const transactionAnswer = answerOf<Shown>({
@@ -42,9 +42,7 @@ export const transactionAnswer = answerOf<Shown>({
     hash[0].meta({ description: 'Signature in base58, which identifies the transaction on the chain' }),
     hash[1],
   ],
-  status_reason,
-  sent_at,
-  confirmed_at,
+  ...shown,
   instructions: [
     z.array(instructionSchema).optional().meta({ description: 'Instructions of the request' }),
     ({ request }) => request.instructions,

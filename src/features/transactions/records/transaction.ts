@@ -27,9 +27,12 @@ export type Timestamp = number;
  */
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
+/** Answers show the marked ones, in this order, under the names of the columns. */
 const columns = {
   /** In the form of a UUID v4 (`orderedId`). */
   id: shownColumn(textColumn),
+  /** The hash of the latest attempt, or of the one that is in a block. */
+  hash: shownColumn(nullableColumn(textColumn)),
   relayerId: shownColumn(textColumn),
   networkType: enumColumn(networkTypeSchema),
   /** `<network type>:<chain identity>:<account>`: the one order in which this account's transactions are sequenced. */
@@ -63,8 +66,6 @@ const columns = {
    * other kinds of anchors.
    */
   sequence: nullableColumn(accountSequenceColumn),
-  /** The hash of the latest attempt, or of the one that is in a block. */
-  hash: shownColumn(nullableColumn(textColumn)),
   /**
    * The final status when a noop executes, or when no attempt can execute any more; null while the transaction is to
    * have its effect. The effect may still win: then the transaction ends as the chain shows.
