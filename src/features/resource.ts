@@ -4,6 +4,7 @@ import { AppError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { Columns, RecordKind } from '../domain/record.ts';
 import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import type { Caller } from './api-keys/records/caller.ts';
@@ -11,6 +12,7 @@ import type { AuditedChange } from './audit/record.ts';
 import { earlierEffect, inWriteOnce, type OnceResult, type WriteResult } from './recorded-effects.ts';
 import type { Relayer } from './relayers/records/relayer.ts';
 import { visibleRelayerUsers } from './relayers/records/relayer-users.ts';
+import { parseBody } from './request-body.ts';
 import type { SettingsFeed } from './settings-feed.ts';
 
 /**
@@ -71,9 +73,11 @@ export interface ResourceDeclaration<T, Deps> {
   remove: OperationTexts;
   /** Whether it is held in memory, and has to be read again after each change. */
   isCached?: true;
+  /** How it is stored; absent: `on` has all hooks. */
+  record?: RecordKind<Columns, never>;
   view(thing: T): WireObject;
-  /** How it is stored, and what is special about it. */
-  on(deps: Deps): ResourceHooks<T>;
+  /** What is special about it. */
+  on?(deps: Deps & ResourceDeps): Partial<ResourceHooks<T>>;
 }
 
 /** The thing as a write left it, and the fields that were changed and that no answer shows. */
@@ -119,6 +123,8 @@ export interface ResourceHooks<T> {
 /** What every resource needs. */
 export interface ResourceDeps {
   store: Store;
+  /** A new id (`domain/id.ts`). */
+  newId(): string;
   feed?: Pick<SettingsFeed, 'changed'>;
 }
 
@@ -129,7 +135,49 @@ export interface Resource<Deps> extends Omit<ResourceDeclaration<never, Deps>, '
 
 export function resource<T, Deps = object>(declared: ResourceDeclaration<T, Deps>): Resource<Deps> {
   const { on, ...texts } = declared;
-  return { ...texts, open: (deps) => serviceOf(declared, on(deps), deps) };
+  return {
+    ...texts,
+    open(deps) {
+      const hooks = { ...plainHooks(declared, deps), ...on?.(deps) };
+      return serviceOf(declared, hooks as ResourceHooks<T>, deps);
+    },
+  };
+}
+
+/** The hooks of a resource that is as its bodies say, with nothing to check beside. */
+function plainHooks<T>(
+  { record, create, update }: Pick<ResourceDeclaration<T, never>, 'record' | 'create' | 'update'>,
+  { newId }: ResourceDeps,
+): Partial<ResourceHooks<T>> {
+  if (record === undefined) return {};
+  const put = async (writer: StoreWriter, thing: { id: string }) => {
+    await writer.putPlainRecord(record, thing);
+    return { now: (await writer.plainRecord(record, thing.id)) as T };
+  };
+  return {
+    find: async (read, id) => (await read.plainRecord(record, id)) as T | undefined,
+    list: async (read, page) => (await read.plainRecords(record, page)) as Page<T>,
+    async create(body) {
+      const { id, ...fields } = fieldsOf(create, body);
+      const thing = { ...fields, id: typeof id === 'string' ? id : newId() };
+      return { id: thing.id, write: (writer) => put(writer, thing) };
+    },
+    async update(body) {
+      const change = fieldsOf(update, body);
+      return { write: (writer, before) => put(writer, { ...(before as T & { id: string }), ...change }) };
+    },
+    remove: (writer, thing) => writer.deletePlainRecord(record, (thing as { id: string }).id),
+  };
+}
+
+/** A body's fields by the names that its record has for them. Absent ones are left out. */
+function fieldsOf({ body: described }: WithBody, body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof described === 'function') throw new TypeError('the body of a plain resource is the same for all families');
+  const form = parseBody(described.schema, body) as Readonly<Record<string, unknown>>;
+  const given = Object.entries(form).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), value]),
+  );
 }
 
 type ErrorKind = 'NOT_FOUND' | 'EXISTS' | 'IN_USE';

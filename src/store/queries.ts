@@ -23,6 +23,7 @@ import type { Connection } from './connection.ts';
 import { historyReads, historyWrites } from './history.ts';
 import type { StoreReader, StoreWriter } from './store.ts';
 import { effectReads, idempotencyWrites } from './tables/idempotency.ts';
+import { plainReads, plainWrites } from './tables/plain-records.ts';
 
 /** The reading half of the store over one connection. */
 export function createStoreReader(connection: Connection): StoreReader {
@@ -47,6 +48,7 @@ export function createStoreReader(connection: Connection): StoreReader {
     ...pluginSettingsReads(connection),
     ...apiKeyReads(connection),
     ...auditReads(connection),
+    ...plainReads(connection),
     ...historyReads(connection),
   };
 }
@@ -77,6 +79,7 @@ export function createStoreWriter(connection: Connection): StoreWriter {
     ...pluginSettingsWrites(connection),
     ...apiKeyWrites(connection),
     ...auditWrites(connection),
+    ...plainWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),
   };

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
+import type { Columns, FieldsOf, RecordKind } from '../domain/record.ts';
 import type { ApiKey } from '../features/api-keys/records/api-key.ts';
 import type { Caller } from '../features/api-keys/records/caller.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../features/audit/record.ts';
@@ -51,6 +52,11 @@ export interface SettingsReader {
   /** All API keys, by their hashes. */
   apiKeyHashes(): Promise<Map<string, ApiKey>>;
 
+  /** A record of a kind without statements of its own: its table has an `id`, `created_at` and the record's columns. */
+  plainRecord<C extends Columns>(kind: RecordKind<C, never>, id: string): Promise<FieldsOf<C> | undefined>;
+  /** Newest first, ties by id. */
+  plainRecords<C extends Columns>(kind: RecordKind<C, never>, page: PageRequest): Promise<Page<FieldsOf<C>>>;
+
   /** Rises with each change of settings; 0 before the first. */
   latestChange(): Promise<number>;
   /** Audit records, newest first. Many older records do not slow the query. */
@@ -81,6 +87,10 @@ export interface SettingsWriter extends SettingsReader {
   /** Resolves with true when it existed. */
   deleteApiKey(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
+
+  putPlainRecord<C extends Columns>(kind: RecordKind<C, never>, record: FieldsOf<C>): Promise<void>;
+  /** Resolves with true when it existed. */
+  deletePlainRecord<C extends Columns>(kind: RecordKind<C, never>, id: string): Promise<boolean>;
 
   putRelayer(relayer: Relayer): Promise<void>;
   putRelayerBalance(seen: RelayerBalance): Promise<void>;

@@ -3,7 +3,7 @@ import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../../src/domain/page.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
-import type { ResourceName } from '../../src/features/api-keys/records/access.ts';
+import { RESOURCE_PATHS, type ResourceName } from '../../src/features/api-keys/records/access.ts';
 import type { Caller } from '../../src/features/api-keys/records/caller.ts';
 import type { AuditService } from '../../src/features/audit/audit.ts';
 import type { AuditFilter } from '../../src/features/audit/record.ts';
@@ -39,9 +39,10 @@ export class FakeServices implements ApiServices {
   readonly deliveries = new FakeDeliveries();
   readonly plugins = new FakePlugins();
   readonly resources = {
-    notification: new FakeResource('notification'),
+    ...(Object.fromEntries(
+      (Object.keys(RESOURCE_PATHS) as ResourceName[]).map((name) => [name, new FakeResource(name)]),
+    ) as Record<ResourceName, FakeResource>),
     signer: new FakeSigners('signer'),
-    network: new FakeResource('network'),
     api_key: new FakeApiKeys('api_key'),
   };
   readonly audit = new FakeAudit();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { moment, wireTime } from '../../domain/wire-time.ts';
-import type { Store, StoreWriter } from '../../store/store.ts';
+import type { StoreWriter } from '../../store/store.ts';
 import { parseBody } from '../request-body.ts';
 import { resource } from '../resource.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
@@ -34,12 +34,9 @@ const newKeySchema = apiKeySchema.extend({
 });
 
 export interface ApiKeysDeps {
-  store: Pick<Store, 'now'>;
   randomBytes(size: number): Uint8Array;
   /** The start of the service. It stands in for the creation time of the environment's key. */
   startedAt: Timestamp;
-  /** A new id (`domain/id.ts`). */
-  newId(): string;
 }
 
 /** The limits of a key apart from its permissions. */

@@ -8,7 +8,7 @@ import { maskKeys } from '../../domain/mask-url.ts';
 import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Store, StoreReader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { RpcUrl } from '../relayers/records/relayer.ts';
 import { parseBody } from '../request-body.ts';
 import { resource } from '../resource.ts';
@@ -43,7 +43,6 @@ const networkSchema = z.looseObject({
 });
 
 export interface NetworksDeps {
-  store: Store;
   chains: ReadonlyMap<NetworkType, Chain>;
   networks: NetworkDirectory;
   connections: Pick<ChainConnections, 'clientOf'>;

@@ -25,8 +25,6 @@ export interface SignersDeps {
   signerGuard: Pick<AddressGuard, 'checkUrl'>;
   /** Whether clients may make signers that use the server's own identity at a cloud. */
   signersUseServerIdentity: boolean;
-  /** A new id (`domain/id.ts`). */
-  newId(): string;
 }
 
 const NO_UPDATES =

@@ -30,8 +30,6 @@ const notificationSchema = z.object({
 export interface NotificationsDeps {
   webhooks: Pick<WebhookClient, 'check'>;
   log: Log;
-  /** A new id (`domain/id.ts`). */
-  newId(): string;
 }
 
 /** Webhook targets and their signing keys. No answer contains a signing key. */

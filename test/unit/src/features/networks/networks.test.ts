@@ -33,6 +33,7 @@ async function stage(t: Test) {
     chains: createChains(systemClock),
     connections: { clientOf: () => world.client },
     engine: { recheck: (id) => void rechecked.push(id) },
+    newId: () => crypto.randomUUID(),
     rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
   });
   const service = {
