@@ -60,6 +60,8 @@ export interface ResourceDeclaration<T, Deps> {
   title?: string;
   /** Its name in sentences. */
   noun: string;
+  /** Absent: with an `s`. */
+  nouns?: string;
   /** The group of its operations, and what the description says of the group. */
   tag: string;
   about: string;

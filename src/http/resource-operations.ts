@@ -6,7 +6,7 @@ import { pageQuerySchema } from './paging.ts';
 
 /** The five operations of a resource. */
 export function resourceOperations(kind: Omit<Resource<never>, 'open'>): Operation[] {
-  const { name, noun, title = noun, tag, schema, list, create, update, remove } = kind;
+  const { name, noun, title = noun, nouns = `${title}s`, tag, schema, list, create, update, remove } = kind;
   const path = RESOURCE_PATHS[name];
   const [all, single] = [`/api/v1/${path}`, `/api/v1/${path}/:id`] as const;
   const [read, write] = [`${path}:read`, `${path}:write`] as const;
@@ -20,7 +20,7 @@ export function resourceOperations(kind: Omit<Resource<never>, 'open'>): Operati
       query: pageQuerySchema,
       permission: read,
       id: `list${camelCase(path)}`,
-      summary: `List ${title}s`,
+      summary: `List ${nouns}`,
       answer: page(list.answer, schema),
       errors: ['INVALID_REQUEST'],
       handle: (call, { services }) => services.resources[name].list(call.page),

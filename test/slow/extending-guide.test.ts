@@ -89,6 +89,13 @@ t.test('each walk touches as few files as it says', (t) => {
   const filesOf = (title: string) => blocksOf(title).map(({ file }) => file);
   t.strictSame(filesOf('A kind of signer'), ['src/signers/seed.ts', 'src/signers/registry.ts']);
   t.strictSame(filesOf('An operation of the API'), ['src/features/clock/operations.ts', 'src/http/operation-table.ts']);
+  t.strictSame(filesOf('A resource of the API'), [
+    'src/features/addresses/addresses.ts',
+    'src/features/api-keys/records/access.ts',
+    'src/features/resource-table.ts',
+    'src/domain/errors.ts',
+    'src/store/migrations/migrations.ts',
+  ]);
   t.strictSame(filesOf('A policy field'), ['src/chains/evm/configuration/policy.ts']);
   t.strictSame(filesOf('A chain family'), [
     'src/chains/penny/index.ts',
@@ -102,9 +109,14 @@ t.test('each walk touches as few files as it says', (t) => {
 t.test('what is new compiles, a configuration can name it, and a plugin can call it', async (t) => {
   const dir = copyWith(
     t,
-    ['A kind of signer', 'A chain family', 'A capability', 'An operation of the API', 'A policy field'].flatMap(
-      blocksOf,
-    ),
+    [
+      'A kind of signer',
+      'A chain family',
+      'A capability',
+      'An operation of the API',
+      'A resource of the API',
+      'A policy field',
+    ].flatMap(blocksOf),
   );
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
@@ -131,6 +143,20 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const headers = { authorization: `Bearer ${service.apiKey}` };
   const clock = await fetch(`${service.url}/api/v1/clock`, { headers });
   t.match(await clock.json(), { success: true, data: Number });
+  const addresses = (path: string, method: string, fields?: object) =>
+    fetch(`${service.url}/api/v1/addresses${path}`, {
+      method,
+      headers: { ...headers, ...(fields && { 'content-type': 'application/json' }) },
+      body: fields && JSON.stringify(fields),
+    });
+  const alice = { id: 'alice', name: 'Alice', address: '0x1' };
+  t.match(await (await addresses('', 'POST', alice)).json(), { success: true, data: alice });
+  t.equal((await addresses('', 'POST', alice)).status, 409);
+  t.match(await (await addresses('/alice', 'PATCH', { name: 'A' })).json(), { data: { ...alice, name: 'A' } });
+  t.equal((await addresses('/alice', 'PATCH', { nmae: 'A' })).status, 400);
+  t.match(await (await addresses('', 'GET')).json(), { data: [{ name: 'A' }], pagination: { total_items: 1 } });
+  t.match(await (await addresses('/alice', 'DELETE')).json(), { data: 'Address deleted successfully' });
+  t.equal((await addresses('/alice', 'GET')).status, 404);
   t.strictSame((await sending).said.trim().split('\n'), ['5 goes', 'value 6 exceeds max_value 5'], 'the policy field');
   const typed = await typing;
   t.equal(typed.exitCode, 0, typed.said);
