@@ -4,7 +4,7 @@ import { AppError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Columns, RecordKind } from '../domain/record.ts';
+import type { PlainKind } from '../store/settings-store.ts';
 import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import type { Caller } from './api-keys/records/caller.ts';
@@ -76,7 +76,7 @@ export interface ResourceDeclaration<T, Deps> {
   /** Whether it is held in memory, and has to be read again after each change. */
   isCached?: true;
   /** How it is stored; absent: `on` has all hooks. */
-  record?: RecordKind<Columns, never>;
+  record?: PlainKind<T>;
   view(thing: T): WireObject;
   /** What is special about it. */
   on?(deps: Deps & ResourceDeps): Partial<ResourceHooks<T>>;
@@ -131,7 +131,8 @@ export interface ResourceDeps {
 }
 
 /** A resource, with the function that makes its service. */
-export interface Resource<Deps> extends Omit<ResourceDeclaration<never, Deps>, 'on'> {
+export interface Resource<Deps> extends Omit<ResourceDeclaration<never, Deps>, 'on' | 'record'> {
+  record?: Pick<PlainKind<never>, 'table' | 'columns'>;
   open(deps: Deps & ResourceDeps): ResourceService;
 }
 
@@ -153,12 +154,12 @@ function plainHooks<T>(
 ): Partial<ResourceHooks<T>> {
   if (record === undefined) return {};
   const put = async (writer: StoreWriter, thing: { id: string }) => {
-    await writer.putPlainRecord(record, thing);
+    await writer.putPlainRecord(record, thing as T);
     return { now: (await writer.plainRecord(record, thing.id)) as T };
   };
   return {
-    find: async (read, id) => (await read.plainRecord(record, id)) as T | undefined,
-    list: async (read, page) => (await read.plainRecords(record, page)) as Page<T>,
+    find: (read, id) => read.plainRecord(record, id),
+    list: (read, page) => read.plainRecords(record, page),
     async create(body) {
       const { id, ...fields } = fieldsOf(create, body);
       const thing = { ...fields, id: typeof id === 'string' ? id : newId() };

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
-import type { Columns, FieldsOf, RecordKind } from '../domain/record.ts';
+import type { Columns, RecordKind } from '../domain/record.ts';
 import type { ApiKey } from '../features/api-keys/records/api-key.ts';
 import type { Caller } from '../features/api-keys/records/caller.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../features/audit/record.ts';
@@ -11,6 +11,12 @@ import type { StoredPlugin } from '../features/plugins/records/plugin-settings.t
 import type { Relayer, RelayerBalance, RelayerFilter } from '../features/relayers/records/relayer.ts';
 import type { StoredSigner } from '../features/signers/record.ts';
 import type { Notification, NotificationFields, SigningKeyField } from '../features/webhooks/records/notification.ts';
+
+/** A kind of record without statements of its own: its table has an `id`, `created_at` and the record's columns. */
+export interface PlainKind<T> extends Pick<RecordKind<Columns>, 'table' | 'columns' | 'key' | 'sealed'> {
+  read(row: unknown): T;
+  write(record: T): object;
+}
 
 /** Reads of the settings that clients can change. */
 export interface SettingsReader {
@@ -52,10 +58,9 @@ export interface SettingsReader {
   /** All API keys, by their hashes. */
   apiKeyHashes(): Promise<Map<string, ApiKey>>;
 
-  /** A record of a kind without statements of its own: its table has an `id`, `created_at` and the record's columns. */
-  plainRecord<C extends Columns>(kind: RecordKind<C, never>, id: string): Promise<FieldsOf<C> | undefined>;
+  plainRecord<T>(kind: PlainKind<T>, id: string): Promise<T | undefined>;
   /** Newest first, ties by id. */
-  plainRecords<C extends Columns>(kind: RecordKind<C, never>, page: PageRequest): Promise<Page<FieldsOf<C>>>;
+  plainRecords<T>(kind: PlainKind<T>, page: PageRequest): Promise<Page<T>>;
 
   /** Rises with each change of settings; 0 before the first. */
   latestChange(): Promise<number>;
@@ -88,9 +93,9 @@ export interface SettingsWriter extends SettingsReader {
   deleteApiKey(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
-  putPlainRecord<C extends Columns>(kind: RecordKind<C, never>, record: FieldsOf<C>): Promise<void>;
+  putPlainRecord<T>(kind: PlainKind<T>, record: T): Promise<void>;
   /** Resolves with true when it existed. */
-  deletePlainRecord<C extends Columns>(kind: RecordKind<C, never>, id: string): Promise<boolean>;
+  deletePlainRecord(kind: Pick<PlainKind<never>, 'table'>, id: string): Promise<boolean>;
 
   putRelayer(relayer: Relayer): Promise<void>;
   putRelayerBalance(seen: RelayerBalance): Promise<void>;

@@ -147,7 +147,7 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
     fetch(`${service.url}/api/v1/addresses${path}`, {
       method,
       headers: { ...headers, ...(fields && { 'content-type': 'application/json' }) },
-      body: fields && JSON.stringify(fields),
+      ...(fields && { body: JSON.stringify(fields) }),
     });
   const alice = { id: 'alice', name: 'Alice', address: '0x1' };
   t.match(await (await addresses('', 'POST', alice)).json(), { success: true, data: alice });

@@ -1,6 +1,8 @@
 import t from 'tap';
+import { z } from 'zod';
 import type { AuditedChange } from '../../../../src/features/audit/record.ts';
-import { changeSettingsOnce } from '../../../../src/features/resource.ts';
+import { changeSettingsOnce, resource } from '../../../../src/features/resource.ts';
+import { type NotificationFields, notificationRecord } from '../../../../src/features/webhooks/records/notification.ts';
 import { OPERATOR, operatorOnce } from '../../../support/caller.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { relayerOf, storeFor } from '../../../support/store.ts';
@@ -52,4 +54,39 @@ t.test('under one name there is one change and one record', async (t) => {
   t.equal(both.filter(({ isRepeat }) => isRepeat).length, 1);
   t.match(both, [{ made: { outcome: 7 } }, { made: { outcome: 7 } }]);
   t.equal((await store.read.auditRecords(ALL, {})).items.length, 1);
+});
+
+t.test('a resource without special rules needs no more than its declaration', async (t) => {
+  const store = await storeFor(t);
+  const fields = { url: z.string(), type: z.literal('webhook') };
+  const service = resource<NotificationFields>({
+    name: 'notification',
+    noun: 'thing',
+    tag: 'Things',
+    about: 'Things.',
+    exampleId: 'one',
+    record: notificationRecord,
+    schema: z.object(fields),
+    list: { answer: 'Things' },
+    create: { body: { schema: z.strictObject({ id: z.string().optional(), ...fields }), example: {} } },
+    update: { body: { schema: z.strictObject(fields).partial(), example: {} } },
+    remove: {},
+    view: ({ id, url }) => ({ id, url }),
+  }).open({ store, newId: () => 'made' });
+  const one = { type: 'webhook', url: 'https://one.example' };
+  t.strictSame(await service.create({ ...one, id: 'one' }, OPERATOR), { id: 'one', url: one.url });
+  t.match(await service.create(one, OPERATOR), { id: 'made' });
+  await t.rejects(service.create({ ...one, id: 'one' }, OPERATOR), { code: 'NOTIFICATION_EXISTS' });
+  await t.rejects(service.create({ ...one, more: 1 }, OPERATOR), { code: 'INVALID_REQUEST' });
+  t.match(await service.update('one', { url: 'https://two.example' }, OPERATOR), { url: 'https://two.example' });
+  await t.rejects(service.update('nobody', {}, OPERATOR), { code: 'NOTIFICATION_NOT_FOUND' });
+  t.match(await store.read.notification('one'), { type: 'webhook', url: 'https://two.example' }, 'it is opened again');
+  t.match(await service.list({ page: 2, perPage: 1 }), { items: [{ id: /^(one|made)$/ }], total: 2 });
+  await service.remove('one', OPERATOR);
+  await t.rejects(service.get('one'), { code: 'NOTIFICATION_NOT_FOUND' });
+  const { items } = await store.read.auditRecords(ALL, {});
+  t.strictSame(
+    items.map(({ action, resourceId }) => `${action} ${resourceId}`),
+    ['delete one', 'update one', 'create made', 'create one'],
+  );
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
+import { RESOURCES } from '../../../../../src/features/resource-table.ts';
 import {
   isFinal,
   transactionStatusSchema,
@@ -38,6 +39,10 @@ function columnOf(name: string, isNullable: boolean): string {
 t.test('the tables have the columns that the queries know', async (t) => {
   const database = await migratedDatabase(t);
   const declared = declaredTables();
+  for (const { record } of RESOURCES) {
+    const own = record?.columns.map(({ name, isNullable }) => columnOf(name, isNullable)) ?? [];
+    if (record !== undefined) declared.set(record.table, ['created_at', ...own].sort());
+  }
   t.strictSame(tablesOf(database), [...declared.keys()].sort());
   for (const table of declared.keys()) {
     const columns = database.prepare('select name, "notnull", pk from pragma_table_info(?)').all(table);
