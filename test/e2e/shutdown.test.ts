@@ -188,7 +188,7 @@ for (const [moment, word, preload] of [
   t.test(`a signal ${moment} ends it in good order too`, async (t) => {
     const workspace = await createWorkspace({ rpcUrl: 'http://127.0.0.1:9' });
     t.teardown(() => workspace.remove());
-    const options = preload === null ? quickStart() : ['--import', preload];
+    const options = [...quickStart(), ...(preload === null ? [] : ['--import', preload])];
     const child = spawn(process.execPath, [...options, join(root, 'src', 'main.ts')], {
       cwd: root,
       env: { ...compileCache(), ...workspace.env },
