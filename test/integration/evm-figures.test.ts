@@ -218,7 +218,7 @@ t.test('a noop that nodes refuse again and again becomes no dearer', async (t) =
     stage.front.rule(({ method }) => (method === 'eth_sendRawTransaction' ? saying(-32_000, text) : undefined));
     const id = await stage.send({ gas_limit: 100_000 });
     const noops = async () => (await stage.attempts(id)).filter(({ purpose }) => purpose === 'noop');
-    await stage.until('several noops are refused', async () => (await noops()).length >= 6);
+    await stage.until('several noops are refused', async () => (await noops()).length >= 6, { passing: 50 });
     const fees = (await noops()).map(({ fields }) => BigInt(String(fields['max_fee_per_gas'])));
     t.ok(
       fees.every((fee) => fee === fees[0]),
@@ -365,6 +365,7 @@ t.test(
       const heard = stage.front.calls('eth_sendRawTransaction');
       await stage.until(`many offers (${what})`, () => stage.front.calls('eth_sendRawTransaction') > heard + 20, {
         mining: true,
+        passing: 50,
       });
       t.match(await stage.get(id), { status: 'sent', noopEnd: null }, what);
       for (const front of stage.fronts) front.rule();

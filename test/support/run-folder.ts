@@ -16,7 +16,7 @@ export function quickFolder(): string {
 /**
  * Options for processes that run only briefly. They turn off the optimizing compiler of WebAssembly, which takes longer
  * than its code saves: a fifteenth of the time of all tests. Young objects get the room that `npm start` gives them,
- * which saves another. Node keeps compiled code apart by these options, so all processes of a run have the same.
+ * which saves another. Compiled code is kept apart by the first option, so all processes of a run have the same.
  */
 export const SHORT_LIVED: readonly string[] = [
   '--liftoff-only',
