@@ -1,4 +1,3 @@
-import { readlinkSync, writeFileSync } from 'node:fs';
 import { isMainThread, MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
 import type { CallReport, CallTask } from '../contract.ts';
 import {
@@ -26,9 +25,6 @@ if (data.protocol !== PROTOCOL_VERSION) {
   throw new Error(`the host speaks protocol ${data.protocol}, this thread ${PROTOCOL_VERSION}`);
 }
 
-/** In nanoseconds; a millisecond is what Node's own timers resolve. */
-const SLACK_NS = 1_000_000;
-
 const { port1: mine, port2: port } = new MessageChannel();
 let outbox: FromDriverMessages[number][] = [];
 
@@ -45,8 +41,6 @@ function flush(): void {
   outbox = [];
   mine.postMessage(messages);
 }
-
-allowTimerSlack();
 
 const children = new Children(data, await probeLauncher(process.platform, data.addon), post);
 mine.on('message', (messages: ToDriverMessages) => {
@@ -66,17 +60,3 @@ function run(task: CallTask): void {
 
 /** Piscina requires a task function. It does nothing: a piscina message for each call would cost more than the call. */
 export function task(): void {}
-
-/**
- * Lets the kernel wake this thread, and the processes that it starts, once for all timers within a millisecond instead
- * of once for each timer (`PR_SET_TIMERSLACK` of prctl(2)). In a child, isolated-vm sets a timer for each entry into
- * the guest. Does nothing where the system has no such setting.
- */
-function allowTimerSlack(): void {
-  try {
-    const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
-    writeFileSync(`/proc/${thread}/timerslack_ns`, String(SLACK_NS));
-  } catch {
-    // Without this setting there are more wake-ups; nothing else changes.
-  }
-}
