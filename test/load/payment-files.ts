@@ -87,5 +87,5 @@ async function ask(method: string, path: string, body?: unknown) {
     headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: (await response.json()) as { data: { id: string; status: string } } };
 }
