@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
-import type { BroadcastOutcome, ReplacementSpec, TransactionObservation } from '../../chains/chain-client.ts';
+import type {
+  BroadcastOutcome,
+  RefusedPreparation,
+  ReplacementSpec,
+  TransactionObservation,
+  TransactionPreparation,
+} from '../../chains/chain-client.ts';
 import { type Attempt, livingAttempts } from '../../features/transactions/records/attempt.ts';
 import { isDueAt } from '../../features/transactions/records/lane.ts';
 import type { DecisionKind } from '../../features/transactions/records/timeline-decision.ts';
@@ -12,7 +18,6 @@ import type { PoolWatch } from './lane-memory.ts';
 import type { LaneChange, OpenTransaction } from './ledger.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 import type { RestoredLane } from './restored-lane.ts';
-import type { SigningOutcome, WantedAttempt } from './sign-attempts.ts';
 
 /*
  * What a lane does about its signed transactions. All of it is decided here, from what is given, without asking anybody
@@ -64,6 +69,33 @@ export interface Prospect {
   /** How long it may be silent before a dearer attempt is signed; null: for ever. */
   patienceMs: number | null;
 }
+
+/** An attempt to sign, and what is committed together with it. */
+export interface WantedAttempt {
+  transaction: Transaction;
+  /** The transaction's attempts until now. */
+  earlier: readonly Attempt[];
+  /** `send`: what the transaction asks for, under a new anchor. The others keep the anchor of the attempts before. */
+  spec: { purpose: 'send' } | ReplacementSpec;
+  /** Why one more attempt is signed. */
+  kind?: DecisionKind;
+  /** Position of the intent that the attempt carries out. */
+  settles?: number;
+  set?: Pick<TransactionChange, 'validUntil'>;
+  /** The sequence of a gap that the attempt fills. The transaction is the engine's own and not stored yet. */
+  fills?: bigint;
+}
+
+/** What became of a wanted attempt: signed and stored, or why not. */
+export type SigningOutcome =
+  | { kind: 'signed' }
+  | RefusedPreparation
+  | { kind: 'parked'; reason: string; cause: ParkCause; retryInMs?: number }
+  | Extract<TransactionPreparation, { kind: 'first' }>
+  /** `withinMs`: when to try again at the latest. */
+  | { kind: 'failed'; reason: string; withinMs?: number | undefined }
+  /** The attempt was not made in this step. The next step tries again. */
+  | { kind: 'later' };
 
 /** What was asked for in this step. Each kind leads to commands of its own. */
 export type Facts =
@@ -200,7 +232,7 @@ export function latestAttemptOf({ attempts }: Pick<OpenTransaction, 'attempts'>)
 }
 
 /** Whether a node has had an attempt of the transaction that can still be in a block. */
-export function isPlaced({ transaction, attempts }: OpenTransaction): boolean {
+function isPlaced({ transaction, attempts }: OpenTransaction): boolean {
   return transaction.status !== 'sent' || livingAttempts(attempts).some(({ acceptedAt }) => acceptedAt !== null);
 }
 
@@ -215,7 +247,7 @@ export function isOrdered(entry: OpenTransaction): boolean {
 }
 
 /** Whether the engine has to look at the transaction now. */
-export function isDue({ transaction }: OpenTransaction, { now }: { now: Timestamp }): boolean {
+function isDue({ transaction }: OpenTransaction, { now }: { now: Timestamp }): boolean {
   return isDueAt(transaction.nextActionAt, now);
 }
 

@@ -1,11 +1,11 @@
 import type { Intent, IntentAction } from '../../features/transactions/records/intent.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal, type NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
-import { isUnresolved, withdrawn } from './decide.ts';
+import { isUnresolved, type SigningOutcome, type WantedAttempt, withdrawn } from './decide.ts';
 import { canReplace } from './facts.ts';
 import { applyToOpen, earlierAttempts, type LaneStep, momentOf } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
-import { type SigningOutcome, signAttempts, type WantedAttempt } from './sign-attempts.ts';
+import { signAttempts } from './sign-attempts.ts';
 
 /** The refusal of an intent. It names statuses as the reference does in its messages, for instance `Sent`. */
 export function intentRefusal(kind: IntentAction['kind'], { status }: Transaction): string {

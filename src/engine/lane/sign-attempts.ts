@@ -5,9 +5,7 @@ import type {
   AttemptReplacement,
   ChainClient,
   ReadyPreparation,
-  RefusedPreparation,
   ReplacementPreparation,
-  ReplacementSpec,
   SignedBytes,
   TransactionPreparation,
 } from '../../chains/chain-client.ts';
@@ -16,43 +14,14 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import { type Anchor, sequenceOf } from '../../features/transactions/records/anchor.ts';
 import { type Attempt, UNACCEPTED_ATTEMPT } from '../../features/transactions/records/attempt.ts';
 import { chainOfLane } from '../../features/transactions/records/lane.ts';
-import type { DecisionKind } from '../../features/transactions/records/timeline-decision.ts';
-import type { Transaction, TransactionChange } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { SpendingRaise } from '../../store/store.ts';
 import { DuplicateRecord } from '../../store/tables/stored-record.ts';
 import { sequenceFigures } from '../sequencing/sequence-planner.ts';
-import type { ParkCause } from './broadcast-history.ts';
+import type { SigningOutcome, WantedAttempt } from './decide.ts';
 import { askAny, type LaneStep, unminedTransactions } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
 import type { Sender } from './sender.ts';
-
-/** An attempt to sign, and what is committed together with it. */
-export interface WantedAttempt {
-  transaction: Transaction;
-  /** The transaction's attempts until now. */
-  earlier: readonly Attempt[];
-  /** `send`: what the transaction asks for, under a new anchor. The others keep the anchor of the attempts before. */
-  spec: { purpose: 'send' } | ReplacementSpec;
-  /** Why one more attempt is signed. */
-  kind?: DecisionKind;
-  /** Position of the intent that the attempt carries out. */
-  settles?: number;
-  set?: Pick<TransactionChange, 'validUntil'>;
-  /** The sequence of a gap that the attempt fills. The transaction is the engine's own and not stored yet. */
-  fills?: bigint;
-}
-
-/** What became of a wanted attempt: signed and stored, or why not. */
-export type SigningOutcome =
-  | { kind: 'signed' }
-  | RefusedPreparation
-  | { kind: 'parked'; reason: string; cause: ParkCause; retryInMs?: number }
-  | Extract<TransactionPreparation, { kind: 'first' }>
-  /** `withinMs`: when to try again at the latest. */
-  | { kind: 'failed'; reason: string; withinMs?: number | undefined }
-  /** The attempt was not made in this step. The next step tries again. */
-  | { kind: 'later' };
 
 type Outcomes = Map<WantedAttempt, SigningOutcome>;
 

@@ -6,10 +6,10 @@ import { newTransaction } from '../../features/transactions/records/transaction.
 import { isFinal } from '../../features/transactions/records/transaction-state.ts';
 import { backOff } from '../timing.ts';
 import type { ParkCause } from './broadcast-history.ts';
-import { expiryReason } from './decide.ts';
+import { expiryReason, type SigningOutcome } from './decide.ts';
 import { earlierAttempts, forgetTransaction, hasExpired, type LaneStep } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
-import { type SigningOutcome, signAttempts } from './sign-attempts.ts';
+import { signAttempts } from './sign-attempts.ts';
 
 /** How much longer a pause is for each remembered transaction, in milliseconds. */
 const PAUSE_PER_WAITING_MS = 5;

@@ -6,14 +6,15 @@ import {
   decide,
   type Facts,
   nextPurposeOf,
+  type SigningOutcome,
   unmined,
+  type WantedAttempt,
   withdrawn,
 } from '../../../../../src/engine/lane/decide.ts';
 import { LaneMemory } from '../../../../../src/engine/lane/lane-memory.ts';
 import { takeIn } from '../../../../../src/engine/lane/lane-step.ts';
 import type { LaneChange, OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
 import { OpenTransactions } from '../../../../../src/engine/lane/open-transactions.ts';
-import type { SigningOutcome, WantedAttempt } from '../../../../../src/engine/lane/sign-attempts.ts';
 import { defaultTiming } from '../../../../../src/engine/timing.ts';
 import { sequenceOf } from '../../../../../src/features/transactions/records/anchor.ts';
 import { type Attempt, livingAttempts } from '../../../../../src/features/transactions/records/attempt.ts';

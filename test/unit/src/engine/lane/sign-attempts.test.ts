@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import type { SigningOutcome } from '../../../../../src/engine/lane/decide.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
-import { type SigningOutcome, signAttempts } from '../../../../../src/engine/lane/sign-attempts.ts';
+import { signAttempts } from '../../../../../src/engine/lane/sign-attempts.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, present, relayerNamed } from '../../../../support/engine-world.ts';
