@@ -1,5 +1,4 @@
 import { amountOf, jsonAmount, largestAmount, smallestAmount } from '../../../domain/amount.ts';
-import type { EvmPolicy } from '../configuration/policy.ts';
 import type { EvmFields, RequestedPrice, Speed } from '../schema.ts';
 import type { GasMarket } from './gas-market.ts';
 
@@ -14,6 +13,11 @@ export interface FeeCaps {
   tip: bigint;
 }
 
+/** The part of a policy that decides the kind of price. Null follows the network. */
+interface PricingPolicy {
+  eip1559Pricing: boolean | null;
+}
+
 const GWEI = 1_000_000_000n;
 
 /** A speed's share of the price that the node would pay in a legacy transaction, in per cent. */
@@ -23,7 +27,7 @@ const LEGACY_PERCENT: Readonly<Record<Speed, bigint>> = { safeLow: 100n, average
 export function gasPriceFor(
   requested: RequestedPrice,
   market: GasMarket,
-  policy: EvmPolicy,
+  policy: PricingPolicy,
   averageBlocktimeMs: number,
 ): GasPrice {
   if (requested.kind !== 'speed') return requested;
@@ -39,7 +43,7 @@ export function gasPriceFor(
 export function replacementMarketPrice(
   requested: RequestedPrice,
   market: GasMarket,
-  policy: EvmPolicy,
+  policy: PricingPolicy,
   averageBlocktimeMs: number,
 ): GasPrice {
   if (requested.kind === 'legacy') return legacyPrice('fast', market);
