@@ -248,10 +248,14 @@ function openPluginHost(
 type Storage = Awaited<ReturnType<typeof openStorage>>;
 
 async function openStorage({ configuration, dataDir, log, metrics, teardown, deadline, newId }: Build) {
-  const { DATABASE_URL, STORAGE_ENCRYPTION_KEY: configured } = configuration.environment;
+  const {
+    DATABASE_URL,
+    DATABASE_CONNECTIONS: connections,
+    STORAGE_ENCRYPTION_KEY: configured,
+  } = configuration.environment;
   const keys = loadSealingKey({ dataDir, configured, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
-  const bare = await openStore(DATABASE_URL, { dataDir, log, sealer, cut: deadline.signal });
+  const bare = await openStore(DATABASE_URL, { dataDir, log, sealer, connections, cut: deadline.signal });
   teardown.defer('store', () => bare.close());
   const broken = Promise.withResolvers<Error>();
   const memory = openFolderMemory(dataDir);

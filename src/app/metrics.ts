@@ -239,7 +239,12 @@ export function meteredStore(store: Store, metrics: Metrics, clock: Pick<Clock, 
     buckets: store.buckets,
     instances: store.instances,
     hints: store.hints,
-    now: () => store.now(),
+    async now() {
+      const began = clock.elapsed();
+      const now = await store.now();
+      metrics.observe('store_roundtrip', {}, (clock.elapsed() - began) / 1000);
+      return now;
+    },
     place: () => store.place(),
     warnings: () => store.warnings(),
     close: () => store.close(),

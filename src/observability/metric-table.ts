@@ -230,6 +230,13 @@ export const METRICS = {
     help: '1 when the store answers and the latest write was kept, else 0.',
     labels: [],
   },
+  store_roundtrip: {
+    kind: 'histogram',
+    unit: 'seconds',
+    help: 'From asking the store for its time to the answer, which is the least that any question takes, in seconds.',
+    labels: [],
+    buckets: [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  },
   store_write_duration: {
     kind: 'histogram',
     unit: 'seconds',

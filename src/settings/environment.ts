@@ -71,6 +71,7 @@ export const environmentSchema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\/./, 'must be a postgres:// URL')
     .optional(),
+  DATABASE_CONNECTIONS: integer(2, 1_000).optional(),
   STORAGE_ENCRYPTION_KEY: z
     .string()
     .refine(

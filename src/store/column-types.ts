@@ -19,6 +19,8 @@ export interface ColumnTypes {
   table: RawBuilder<unknown>;
   /** Begins the declaration of a table that may be empty after a crash. This makes writes to it cheaper. */
   forgettable: RawBuilder<unknown>;
+  /** Statements that have the rows that writes leave behind cleared away often; none where nothing is left. */
+  clearedOften(table: string): RawBuilder<unknown>[];
 }
 
 /** SQLite: without `strict` a column takes a value of any type. */
@@ -30,6 +32,7 @@ export const sqliteColumns: ColumnTypes = {
   ofWrite: sql`integer not null default 0`,
   table: sql`strict`,
   forgettable: sql``,
+  clearedOften: () => [],
 };
 
 export const postgresColumns: ColumnTypes = {
@@ -39,4 +42,12 @@ export const postgresColumns: ColumnTypes = {
   ofWrite: sql`bigint not null default (pg_current_xact_id()::text::bigint)`,
   table: sql``,
   forgettable: sql`unlogged`,
+  // By default a fifth of the table is left behind first. A table with a long history then has millions of dead rows,
+  // which the indexes of open ones lead to: https://www.postgresql.org/docs/current/routine-vacuuming.html
+  clearedOften: (table) => [
+    sql`alter table ${sql.table(table)} set (
+      autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
+      autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
+    )`,
+  ],
 };

@@ -9,6 +9,8 @@ export interface StoreParts {
   dataDir: string;
   log: Log;
   sealer: Sealer;
+  /** Connections to a database server; absent: by the machine's cores. */
+  connections?: number | undefined;
   /** Cuts the connections to a database server. */
   cut: AbortSignal;
 }
@@ -17,11 +19,14 @@ export interface StoreParts {
 const DATABASE_PATIENCE_MS = 30_000;
 
 /** Opens PostgreSQL, which instances share, if there is a URL. Otherwise opens the database file in the data folder. */
-export async function openStore(url: string | undefined, { dataDir, log, sealer, cut }: StoreParts): Promise<Store> {
+export async function openStore(
+  url: string | undefined,
+  { dataDir, log, sealer, connections, cut }: StoreParts,
+): Promise<Store> {
   if (url !== undefined) {
     // Loads the client only here: it is some 4 MB of code that the embedded store does not need.
     const { openPostgresStore } = await import('./postgres/postgres.ts');
-    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
+    return await openPostgresStore({ url, log, sealer, connections, patienceMs: DATABASE_PATIENCE_MS, cut });
   }
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }

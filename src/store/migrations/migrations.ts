@@ -13,7 +13,15 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: 'baseline', up: baseline },
   { name: 'ancestors of API keys', up: ancestorsOfKeys },
+  { name: 'dead rows', up: deadRows },
 ];
+
+/** Each transaction changes its row, those of its attempts and the lease of its lane again and again. */
+async function deadRows(db: Kysely<Tables>, { clearedOften }: ColumnTypes): Promise<void> {
+  for (const table of ['transactions', 'attempts', 'leases']) {
+    for (const statement of clearedOften(table)) await statement.execute(db);
+  }
+}
 
 /** A key shares the rates of the keys that made it. Keys from before have no ancestors. */
 async function ancestorsOfKeys(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {

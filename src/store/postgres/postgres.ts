@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CompiledQuery, type DatabaseConnection, Kysely, sql } from 'kysely';
 import pg from 'pg';
@@ -30,8 +31,13 @@ import { callerErrorOf, databaseErrorReason, isConnectionTrouble, isSerializatio
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresBuckets, PostgresInstances, PostgresLeases } from './postgres-instances.ts';
 
-/** Connections of the pool. One of them listens to the other instances. */
-const CONNECTIONS = 11;
+/** The fewest and the most connections of the pool by default. */
+const [MIN_CONNECTIONS, MAX_CONNECTIONS] = [11, 41];
+
+/** One of them listens to the other instances. The others are as many as keep that many cores busy. */
+function defaultConnections(): number {
+  return Math.min(Math.max(4 * availableParallelism() + 1, MIN_CONNECTIONS), MAX_CONNECTIONS);
+}
 
 /** How long to wait for a new connection, or for one that others use, in milliseconds. */
 const CONNECT_MS = 5_000;
@@ -71,6 +77,8 @@ export interface PostgresStoreOptions {
   sealer?: Sealer;
   /** How long to wait for a server that does not answer yet; default 0. */
   patienceMs?: number;
+  /** Connections of the pool, at least 2: one of them listens to the other instances. Default: by the cores. */
+  connections?: number | undefined;
   /** How long a query waits for one of the connections; default 5 s. */
   connectMs?: number;
   /** How long a body may leave its transaction alone; default 5 s. */
@@ -96,6 +104,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log,
     sealer,
     patienceMs = 0,
+    connections = defaultConnections(),
     connectMs = CONNECT_MS,
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
     leaseMs = LEASE_MS,
@@ -119,7 +128,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   for (const warning of warnings) log.warn({ warning }, 'the database may lose what it commits');
   const pool = createPool(server, log, {
     stream: sockets.make,
-    max: CONNECTIONS,
+    max: connections,
     connectionTimeoutMillis: connectMs,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 1_000,
