@@ -256,7 +256,7 @@ const CHECKS: Record<string, (t: Test) => Promise<unknown>> = {
 /** Rows that other test files check, with a pattern of the row's text. */
 const ELSEWHERE: Record<string, [file: string, says: RegExp]> = {
   'a relayer that fails later': ['test/integration/relayer-health.test.ts', /runs dry while all runs disables/],
-  'deleting a relayer': ['test/unit/src/features/relayers/relayer-delete.test.ts', /mined|under way/],
+  'deleting a relayer': ['test/unit/src/features/relayers/relayers.test.ts', /mined|under way/],
   webhooks: ['test/integration/webhooks-guide.test.ts', /giveUpMs/],
   'API keys': ['test/integration/key-scopes.test.ts', /what nobody has/],
   networks: ['test/integration/settings-api.test.ts', /createNetwork|evm:mine/],

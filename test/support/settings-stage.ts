@@ -7,7 +7,7 @@ import { NetworkDirectory } from '../../src/features/networks/network-directory.
 import type { ConfiguredNetwork } from '../../src/features/networks/record.ts';
 import { RelayerDirectory } from '../../src/features/relayers/relayer-access.ts';
 import { createRelayerCreate } from '../../src/features/relayers/relayer-create.ts';
-import { createRelayerDelete } from '../../src/features/relayers/relayer-delete.ts';
+import { createRelayerDelete } from '../../src/features/relayers/relayers.ts';
 import { SignerDirectory } from '../../src/features/signers/signer-directory.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';

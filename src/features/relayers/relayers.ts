@@ -2,12 +2,15 @@ import type { ChainClient } from '../../chains/chain-client.ts';
 import { AppError } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
 import type { Caller } from '../api-keys/records/caller.ts';
+import { changeSettingsOnce } from '../resource.ts';
 import type { RelayersService } from '../services.ts';
 import { laneKey } from '../transactions/records/lane.ts';
 import type { Relayer } from './records/relayer.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+import { relayerAudit } from './relayer-form.ts';
 
 export interface RelayersDeps {
   read: StoreReader;
@@ -131,4 +134,35 @@ function shown({ value }: ChainValue): string | null {
 function unavailable(values: Readonly<Record<string, ChainValue>>): { unavailable?: Record<string, string> } {
   const reasons = Object.entries(values).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
   return reasons.length === 0 ? {} : { unavailable: Object.fromEntries(reasons) };
+}
+
+export interface RelayerDeleteDeps {
+  store: Store;
+  relayers: RelayerDirectory;
+  engine: Pick<Engine, 'recheck'>;
+}
+
+/**
+ * Deletes a relayer. It must have no transaction under way, because a transaction can drop out of its block and would
+ * have to be sent again. Ended transactions are kept as long as any others.
+ */
+export function createRelayerDelete({
+  store,
+  relayers,
+  engine,
+}: RelayerDeleteDeps): (relayerId: string, by: Caller) => Promise<void> {
+  return async (relayerId, by) => {
+    await changeSettingsOnce(store, by, async (writer) => {
+      const relayer = await writer.relayer(relayerId);
+      if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+      const open = (await writer.openCounts()).filter((counted) => counted.relayerId === relayerId);
+      const count = open.reduce((sum, counted) => sum + counted.count, 0);
+      if (count > 0) throw new AppError('RELAYER_BUSY', { id: relayerId, count: String(count) });
+      await writer.deleteRelayer(relayerId);
+      const views = { before: relayers.viewOf(relayer), after: null };
+      return { outcome: null, audit: relayerAudit('delete', relayerId, views) };
+    });
+    // The recheck shows watchers that the relayer is gone.
+    engine.recheck(relayerId);
+  };
 }

@@ -322,7 +322,7 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   50: {
     what: 'a relayer is deleted while its transactions are under way',
-    shown: { 'unit/src/features/relayers/relayer-delete': 'a relayer goes when nothing of it is under way' },
+    shown: { 'unit/src/features/relayers/relayers': 'a relayer goes when nothing of it is under way' },
   },
   52: {
     what: 'the signer is down',

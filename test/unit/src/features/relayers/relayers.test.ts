@@ -1,5 +1,9 @@
 import t from 'tap';
+import { operatorOnce } from '../../../../support/caller.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
+import { keyedEffect } from '../../../../support/keyed-effect.ts';
+import { settingsStage } from '../../../../support/settings-stage.ts';
+import { relayerOf, transactionOf } from '../../../../support/store.ts';
 
 t.test("a relayer shows in the reference's order of keys, without what is unset", async (t) => {
   const world = await EngineWorld.open(t);
@@ -154,4 +158,40 @@ t.test('figures are asked of endpoints of the chain that the network was found t
   t.strictSame(asked, [{ identity: '31337' }, '31337', { identity: '31337' }]);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('new', { network: 'fresh' })));
   t.match(await relayers.status('new'), { nonce: '1' }, 'also before the first contact');
+});
+
+t.test('a relayer goes when nothing of it is under way', async (t) => {
+  const { remove, store, rechecked, audit } = await settingsStage(t);
+  await store.write((writer) => writer.putRelayer(relayerOf({ id: 'old', network: 'sepolia' })));
+  const open = transactionOf({ relayerId: 'old' });
+  await store.write((writer) => writer.insertTransaction(open));
+  for (const [seen, status] of [
+    ['pending', 'sent'],
+    ['sent', 'submitted'],
+    ['submitted', 'mined'],
+    ['mined', 'confirmed'],
+  ] as const) {
+    await t.rejects(remove('old'), {
+      code: 'RELAYER_BUSY',
+      status: 409,
+      publicMessage: 'Relayer is in use',
+      message: /^Cannot delete relayer 'old' because it has 1 transaction\(s\)\. /,
+    });
+    await store.write((writer) => writer.updateTransaction(open.id, seen, { status }));
+  }
+  await remove('old');
+  t.equal(await store.read.relayer('old'), undefined);
+  t.strictSame(rechecked, ['old'], 'whoever watches it is told');
+  t.match(await audit(), [{ action: 'delete', resourceId: 'old', before: { id: 'old' }, after: null }]);
+  t.ok(await store.read.transactionOfLane(open.lane, open.id), 'what has ended is kept');
+  await t.rejects(remove('old'), { code: 'RELAYER_NOT_FOUND', status: 404 });
+});
+
+t.test('under one name it goes once', async (t) => {
+  const { remove, store } = await settingsStage(t);
+  await store.write((writer) => writer.putRelayer(relayerOf({ id: 'old' })));
+  const once = operatorOnce(await keyedEffect(store));
+  await remove('old', once);
+  await remove('old', once);
+  t.equal(await store.read.relayer('old'), undefined);
 });
