@@ -149,7 +149,9 @@ export function defineRecord<
         name,
         [
           wire?.schema ?? schema,
-          (record: Readonly<Record<string, unknown>>) => (wire ? wire.show(record[field]) : record[field]),
+          wire
+            ? (record: Readonly<Record<string, unknown>>) => wire.show(record[field])
+            : (record: Readonly<Record<string, unknown>>) => record[field],
         ],
       ]),
     ),
@@ -164,14 +166,20 @@ interface RecordOptions<C extends Columns, Fixed, Beside extends Columns> {
 }
 
 function named(columns: Columns) {
-  return Object.entries(columns as Readonly<Record<string, Column<unknown, string | number | null> & Marks>>).map(
-    ([field, column]) => ({ field, ...column, name: column.name ?? columnName(field) }),
+  return Object.entries(
+    columns as Readonly<Record<string, Column<unknown, string | number | null> & { isShown?: boolean }>>,
+  ).map(
+    // All have one shape, so that reading a row stays fast.
+    ([field, { name = columnName(field), schema, write, isSealed, isShown, wire }]) => ({
+      field,
+      name,
+      schema,
+      write,
+      isSealed,
+      isShown,
+      wire,
+    }),
   );
-}
-
-interface Marks {
-  isGenerated?: boolean;
-  isShown?: boolean;
 }
 
 function columnName(field: string): string {
