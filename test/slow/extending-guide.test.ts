@@ -97,6 +97,11 @@ t.test('each walk touches as few files as it says', (t) => {
     'src/store/migrations/migrations.ts',
   ]);
   t.strictSame(filesOf('A policy field'), ['src/chains/evm/configuration/policy.ts']);
+  t.strictSame(filesOf('A column of transactions'), [
+    'src/features/transactions/records/transaction.ts',
+    'src/features/transactions/transactions.ts',
+    'src/store/migrations/migrations.ts',
+  ]);
   t.strictSame(filesOf('A chain family'), [
     'src/chains/penny/index.ts',
     'src/domain/network-type.ts',
@@ -116,6 +121,7 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
       'An operation of the API',
       'A resource of the API',
       'A policy field',
+      'A column of transactions',
     ].flatMap(blocksOf),
   );
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
@@ -132,6 +138,11 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
   const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
   const generating = await run(dir, process.execPath, [join('test', 'client', 'main.ts')]);
   t.equal(generating.exitCode, 0, generating.said);
+  t.match(
+    readFileSync(join(dir, 'src', 'http', 'openapi', 'openapi.json'), 'utf8'),
+    /"sent_by"/,
+    'a column that is shown',
+  );
   const sending = run(dir, process.execPath, ['--input-type=module', '--eval', SENDING]);
   const faking = run(dir, process.execPath, ['--input-type=module', '--eval', FAKING]);
   const typing = run(dir, compiler, ['-p', dir, '--pretty', 'false']);

@@ -23,7 +23,7 @@ import { NetworkDirectory } from '../../src/features/networks/network-directory.
 import type { Relayer } from '../../src/features/relayers/records/relayer.ts';
 import type { ApiServices } from '../../src/features/services.ts';
 import { laneKey } from '../../src/features/transactions/records/lane.ts';
-import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import { newTransaction, type Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
@@ -269,26 +269,18 @@ export function relayerNamed(id: string, more: Partial<Relayer> = {}): Relayer {
 export function pendingTransaction(effect: string, more: Partial<Transaction> = {}): Transaction {
   const now = Date.now();
   return {
-    id: randomUUID(),
-    relayerId: 'r1',
-    networkType: 'evm',
-    lane: LANE,
-    status: 'pending',
-    statusReason: null,
-    createdAt: now,
-    sentAt: null,
-    confirmedAt: null,
-    validUntil: null,
-    request: { effect },
-    fields: {},
-    anchorKind: 'sequence',
-    onDeath: 'end',
-    contentKey: null,
-    parentId: null,
-    sequence: null,
-    hash: null,
-    noopEnd: null,
-    nextActionAt: now,
+    ...newTransaction({
+      id: randomUUID(),
+      relayerId: 'r1',
+      networkType: 'evm',
+      lane: LANE,
+      createdAt: now,
+      validUntil: null,
+      request: { effect },
+      anchorKind: 'sequence',
+      onDeath: 'end',
+      contentKey: null,
+    }),
     ...more,
   };
 }

@@ -16,7 +16,7 @@ import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
 import type { Network } from '../../src/features/networks/record.ts';
 import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
-import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import { newTransaction, type Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { NO_MARKET } from './no-market.ts';
@@ -77,21 +77,14 @@ export function storedTransaction(
 ): Transaction {
   const parsed = createEvmChain(systemClock).parseRequest(body, account, 0);
   return {
-    id: '00000000-0000-4000-8000-000000000001',
-    relayerId: 'relayer',
-    networkType: 'evm',
-    lane: `evm:31337:${account.address}`,
-    status: 'pending',
-    statusReason: null,
-    createdAt: 1_700_000_000_000,
-    sentAt: null,
-    confirmedAt: null,
-    ...parsed,
-    fields: {},
-    parentId: null,
-    sequence: null,
-    hash: null,
-    noopEnd: null,
+    ...newTransaction({
+      id: '00000000-0000-4000-8000-000000000001',
+      relayerId: 'relayer',
+      networkType: 'evm',
+      lane: `evm:31337:${account.address}`,
+      createdAt: 1_700_000_000_000,
+      ...parsed,
+    }),
     nextActionAt: 0,
     ...overrides,
   };

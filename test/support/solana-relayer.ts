@@ -9,7 +9,7 @@ import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { SolanaFields } from '../../src/chains/solana/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
-import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import { newTransaction, type Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { createKeySigner } from '../../src/signers/held-key.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { keypair } from './solana-messages.ts';
@@ -66,25 +66,19 @@ export function built(instructions: TransactionInstruction[], options: Built = {
 /** A transaction as the engine would have stored it, sent. */
 export function storedSolana(over: Partial<Transaction> = {}): Transaction {
   return {
-    id: '00000000-0000-4000-8000-000000000001',
-    relayerId: 'relayer',
-    networkType: 'solana',
-    lane: `solana:${keyOf(1)}:${RELAYER.publicKey.toBase58()}`,
+    ...newTransaction({
+      id: '00000000-0000-4000-8000-000000000001',
+      relayerId: 'relayer',
+      networkType: 'solana',
+      lane: `solana:${keyOf(1)}:${RELAYER.publicKey.toBase58()}`,
+      createdAt: 1_700_000_000_000,
+      validUntil: null,
+      request: { instructions: [onWire(memo('hello'))] },
+      anchorKind: 'none',
+      onDeath: 'renew',
+      contentKey: null,
+    }),
     status: 'submitted',
-    statusReason: null,
-    createdAt: 1_700_000_000_000,
-    sentAt: null,
-    confirmedAt: null,
-    validUntil: null,
-    request: { instructions: [onWire(memo('hello'))] },
-    fields: {},
-    anchorKind: 'none',
-    onDeath: 'renew',
-    contentKey: null,
-    parentId: null,
-    sequence: null,
-    hash: null,
-    noopEnd: null,
     nextActionAt: 0,
     ...over,
   };

@@ -3,7 +3,7 @@ import type { RelayerAccount } from '../../src/chains/chain-client.ts';
 import type { StellarFields } from '../../src/chains/stellar/schema.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { type Attempt, UNACCEPTED_ATTEMPT } from '../../src/features/transactions/records/attempt.ts';
-import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import { newTransaction, type Transaction } from '../../src/features/transactions/records/transaction.ts';
 
 /** The relayer of the tests, and its network. */
 export const RELAYER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 21));
@@ -35,25 +35,20 @@ export const fieldsOf = (over: Partial<StellarFields> = {}): JsonObject => ({
 /** A transaction as the engine would have stored it, sent. */
 export function storedStellar(over: Partial<Transaction> = {}): Transaction {
   return {
-    id: '00000000-0000-4000-8000-000000000001',
-    relayerId: 'relayer',
-    networkType: 'stellar',
-    lane: `stellar:${PASSPHRASE}:${RELAYER.publicKey()}`,
+    ...newTransaction({
+      id: '00000000-0000-4000-8000-000000000001',
+      relayerId: 'relayer',
+      networkType: 'stellar',
+      lane: `stellar:${PASSPHRASE}:${RELAYER.publicKey()}`,
+      createdAt: 1_700_000_000_000,
+      validUntil: null,
+      request: { operations: [lumens(5)] },
+      anchorKind: 'sequence',
+      onDeath: 'renew',
+      contentKey: null,
+    }),
     status: 'submitted',
-    statusReason: null,
-    createdAt: 1_700_000_000_000,
-    sentAt: null,
-    confirmedAt: null,
-    validUntil: null,
-    request: { operations: [lumens(5)] },
-    fields: {},
-    anchorKind: 'sequence',
-    onDeath: 'renew',
-    contentKey: null,
-    parentId: null,
     sequence: 8n,
-    hash: null,
-    noopEnd: null,
     nextActionAt: 0,
     ...over,
   };

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Relayer } from '../../src/features/relayers/records/relayer.ts';
 import type { Attempt } from '../../src/features/transactions/records/attempt.ts';
-import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
+import { newTransaction, type Transaction } from '../../src/features/transactions/records/transaction.ts';
 import type { Notification, NotificationFields } from '../../src/features/webhooks/records/notification.ts';
 import type { NewWebhookEvent, WebhookEvent } from '../../src/features/webhooks/records/webhook-event.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -107,26 +107,18 @@ export function withRelayer(open: (t: Test) => Promise<Store>): (t: Test) => Pro
 /** A pending transaction. The caller gives only the fields that matter. */
 export function transactionOf(given: Partial<Transaction> = {}): Transaction {
   return {
-    id: crypto.randomUUID(),
-    relayerId: 'relayer-1',
-    networkType: 'evm',
-    lane: 'evm:31337:0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-    status: 'pending',
-    statusReason: null,
-    createdAt: 1_700_000_000_000,
-    sentAt: null,
-    confirmedAt: null,
-    validUntil: null,
-    request: { to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1', data: null },
-    fields: {},
-    anchorKind: 'sequence',
-    onDeath: 'end',
-    contentKey: null,
-    parentId: null,
-    sequence: null,
-    hash: null,
-    noopEnd: null,
-    nextActionAt: 1_700_000_000_000,
+    ...newTransaction({
+      id: crypto.randomUUID(),
+      relayerId: 'relayer-1',
+      networkType: 'evm',
+      lane: 'evm:31337:0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+      createdAt: 1_700_000_000_000,
+      validUntil: null,
+      request: { to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1', data: null },
+      anchorKind: 'sequence',
+      onDeath: 'end',
+      contentKey: null,
+    }),
     ...given,
   };
 }
