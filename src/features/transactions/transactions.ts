@@ -96,9 +96,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   /** Parses a request and makes its transaction. */
   async function parse(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { relayer, chain, account } = access;
-    const now = await store.now();
     const { id: relayerId, networkType, network, address } = relayer;
-    const identity = await store.read.chainIdentity(networkType, network);
+    const [now, identity] = await Promise.all([store.now(), store.read.chainIdentity(networkType, network)]);
     const parsed = chain.parseRequest(body, { ...account, identity }, now);
     // This happens only before the relayer's first check has ended. Until then, the chain of the network is unknown.
     if (identity === undefined) throw networkNotReached(network);
