@@ -269,3 +269,28 @@ t.test('postgres sockets', async (t) => {
     t.strictSame(lines, []);
   });
 });
+
+t.test('nothing runs after a statement that failed, also if the body goes on, and nothing is kept', async (t) => {
+  const store = await openPostgresStore({ url: await postgres.createDatabase(), log: createLog('silent') });
+  t.teardown(() => store.close());
+  await store.write((writer) => writer.putRelayer(relayerOf()));
+  const [before, behind] = [transactionOf(), transactionOf()];
+  const refused = store.write(async (writer) => {
+    await writer.insertTransaction(before);
+    await writer.insertTransaction(transactionOf({ hash: '\0' })).catch(() => {});
+    await writer.insertTransaction(behind);
+  });
+  await t.rejects(refused, /invalid byte sequence/);
+  for (const { id } of [before, behind]) t.equal(await store.read.transaction('relayer-1', id), undefined);
+
+  // The reads behind a wrong one, in the same message, are answered.
+  const answers = await Promise.allSettled([
+    store.read.transaction('relayer-1', '\0'),
+    store.read.relayer('relayer-1'),
+    store.read.pendingCount('relayer-1'),
+  ]);
+  t.strictSame(
+    answers.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled'],
+  );
+});
