@@ -20,7 +20,7 @@ import { installGlobals } from './globals/install.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink, outcomeText } from './host-link.ts';
 import { Freezer } from './intrinsics/freeze.ts';
-import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
+import { IntrinsicsFreezer } from './intrinsics/frozen-intrinsics.ts';
 import {
   apply,
   defineProperty,
@@ -86,7 +86,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       globals.grant(watched);
       if (setup.reused) {
         if (!mentioned.includes('Temporal')) removeTemporal(global);
-        const intrinsics = new FrozenIntrinsics(global, names, mentioned, freezer);
+        const intrinsics = new IntrinsicsFreezer(global, names, mentioned, freezer);
         objects.open();
         for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
         reused = new ReusedGlobals({ intrinsics, objects, names, env });

@@ -48,7 +48,7 @@ import { type OpenedSettings, openSettings } from '../settings/reconcile/open-se
 import { createKeyFaultCheck, WaitingRelayers } from '../settings/reconcile/relayer-addresses.ts';
 import { createSecretResolver } from '../settings/secrets.ts';
 import { type ConfigurationFiles, digestFiles, watchConfiguration } from '../settings/watch.ts';
-import { KeyWorker } from '../signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../signers/keys/key-worker.ts';
 import type { SignerKinds } from '../signers/registry.ts';
 import type { KeyHolder, SignerTools } from '../signers/signer.ts';
 import { openStore } from '../store/open.ts';
@@ -274,7 +274,9 @@ function openSigning({ configuration, log, metrics, teardown, ...parts }: Build)
   teardown.defer('connections of signers', () =>
     Promise.all([signerHttp, clientHttp, identity].map((client) => client.close())),
   );
-  const keeper = new KeyWorker({ onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost') });
+  const keeper = new RestartingKeyThread({
+    onLost: (err) => log.error({ err }, 'the thread that keeps the keys was lost'),
+  });
   teardown.defer('keys', () => keeper.close());
   const signerTools: SignerTools = {
     secrets: createSecretResolver(configuration.variables),

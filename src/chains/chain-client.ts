@@ -96,7 +96,7 @@ export interface AccountHistory {
    */
   contentOf(transaction: Transaction, account: RelayerAccount): string | null;
   /** Looks through the blocks of one chain. May take long. */
-  look(question: AccountHistoryQuery): Promise<AccountHistoryAnswer>;
+  look(question: AccountHistoryQuery): Promise<PastTransactionsAnswer>;
   /**
    * How many blocks later bytes that were sent before may still get into a block without being in conflict with what is
    * signed now. Absent: all transactions of an account are in conflict by their sequences.
@@ -123,7 +123,7 @@ export interface AccountHistoryQuery {
  * `complete`: `found` are all transactions that the question is about. `waiting`: some are not in a block yet, or an
  * endpoint lags; ask again soon. `unproved`: the endpoints cannot show all.
  */
-export type AccountHistoryAnswer = { found: readonly PastTransaction[] } & (
+export type PastTransactionsAnswer = { found: readonly PastTransaction[] } & (
   | { kind: 'complete' }
   | { kind: 'waiting' | 'unproved'; reason: string }
 );

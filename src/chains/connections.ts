@@ -7,9 +7,9 @@ import { createMarketClient, type MarketClient } from '../egress/market-client.t
 import type { EndpointContact } from '../egress/rpc/endpoint-pool.ts';
 import {
   createRpcClient,
+  type InspectableRpcClient,
   type RpcCallReport,
   type RpcSettings,
-  type WatchedRpcClient,
 } from '../egress/rpc/failover-rpc-client.ts';
 import type { Network, Networks } from '../features/networks/record.ts';
 import type { Relayer, RpcUrl } from '../features/relayers/records/relayer.ts';
@@ -69,9 +69,9 @@ export interface WatchedConnections extends ChainConnections, EndpointContacts {
 
 interface Connection {
   /** The client of the network's endpoints. */
-  rpc: WatchedRpcClient;
+  rpc: InspectableRpcClient;
   /** It, and the clients of the network's relays. */
-  all: readonly WatchedRpcClient[];
+  all: readonly InspectableRpcClient[];
   client: ChainClient;
   network: string;
 }

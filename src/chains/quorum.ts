@@ -1,7 +1,7 @@
 import { withTimeout } from '../domain/with-timeout.ts';
 import type { ReadFromEndpoint, RpcClient } from '../egress/rpc/rpc-client.ts';
 import { sequenceOf } from '../features/transactions/records/anchor.ts';
-import type { AccountHistoryAnswer, ParkedPreparation, PastTransaction } from './chain-client.ts';
+import type { ParkedPreparation, PastTransaction, PastTransactionsAnswer } from './chain-client.ts';
 
 /*
  * Whose answer counts when several endpoints are asked: the one rule of all families. Any endpoint may be silent,
@@ -123,7 +123,10 @@ export interface EndpointHistory {
  * What the endpoints together show. One of them is enough for a found transaction, because the account has signed it.
  * That there are no others permits a payment, so a second endpoint has to show the same, where there is one.
  */
-export function mergeEndpointHistories(looks: readonly EndpointHistory[], endpointCount: number): AccountHistoryAnswer {
+export function mergeEndpointHistories(
+  looks: readonly EndpointHistory[],
+  endpointCount: number,
+): PastTransactionsAnswer {
   const found = [...new Map(looks.flatMap((look) => look.found.map((one) => [one.hash, one] as const))).values()];
   const sequences = found.flatMap(({ anchor }) => sequenceOf(anchor) ?? []);
   if (new Set(sequences).size < sequences.length) {

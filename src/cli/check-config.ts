@@ -8,7 +8,7 @@ import { createLog } from '../observability/log.ts';
 import { NO_METRICS } from '../observability/metrics.ts';
 import type { Configuration } from '../settings/configuration.ts';
 import { createSecretResolver } from '../settings/secrets.ts';
-import { KeyWorker } from '../signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../signers/keys/key-worker.ts';
 import { createSignerKinds, openKeyRing, type SignerKinds } from '../signers/registry.ts';
 import type { Command } from './command.ts';
 import { readCommandConfiguration } from './settings.ts';
@@ -53,7 +53,7 @@ function checkedAs(limitMs: number | null | undefined): string {
 async function openSigners({ signers, variables }: Configuration, kinds: SignerKinds): Promise<void> {
   const http = createSignerHttp();
   const identity = createMachineIdentityHttp();
-  const keeper = new KeyWorker();
+  const keeper = new RestartingKeyThread();
   try {
     const secrets = createSecretResolver(variables);
     const tools = {

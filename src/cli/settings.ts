@@ -19,13 +19,15 @@ export async function readCommandEnvironment({ env, cwd }: Pick<CommandContext, 
 }
 
 /** What commands about plugins take of the configuration. */
-export interface PluginSettings extends Pick<Configuration, 'environment' | 'variables' | 'plugins'> {
+export interface CliPluginConfiguration extends Pick<Configuration, 'environment' | 'variables' | 'plugins'> {
   /** Why there are no entries of plugins, when the configuration cannot be used. */
   fault?: string;
 }
 
 /** Reads what commands about plugins need. They work without a configuration, and beside one with faults. */
-export async function readPluginConfiguration(context: Pick<CommandContext, 'env' | 'cwd'>): Promise<PluginSettings> {
+export async function readPluginConfiguration(
+  context: Pick<CommandContext, 'env' | 'cwd'>,
+): Promise<CliPluginConfiguration> {
   try {
     return await readCommandConfiguration(context);
   } catch {

@@ -36,7 +36,7 @@ export type OnceResult<T extends WriteResult> = { isRepeat: false; made: T } | {
  * Runs a write body and records its effect in the same commit. If an earlier run recorded the effect, it writes
  * nothing.
  */
-export async function writeOnce<T extends WriteResult>(
+export async function writeEffectOnce<T extends WriteResult>(
   store: Store,
   effect: KeyedEffect | undefined,
   body: (writer: StoreWriter) => Promise<T>,
@@ -44,7 +44,7 @@ export async function writeOnce<T extends WriteResult>(
   return await store.write((writer) => inWriteOnce(writer, effect, body));
 }
 
-/** Does the same as {@link writeOnce} within a write body. */
+/** Does the same as {@link writeEffectOnce} within a write body. */
 export async function inWriteOnce<T extends WriteResult>(
   writer: StoreWriter,
   effect: KeyedEffect | undefined,
@@ -83,7 +83,7 @@ export async function answerOnce(
   const earlier = await earlierEffect(store.read, effect);
   if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
   const answer = JSON.parse(writeJson(await act())) as Json;
-  const { made } = await writeOnce(store, effect, async (writer) => {
+  const { made } = await writeEffectOnce(store, effect, async (writer) => {
     await note(writer);
     return { outcome: answer };
   });

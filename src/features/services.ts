@@ -8,7 +8,7 @@ import type { AuditService } from './audit/audit.ts';
 import type { FetchService } from './plugins/fetch.ts';
 import type { PluginsService } from './plugins/plugins.ts';
 import type { KvCaller, KvLock } from './plugins/records/kv.ts';
-import type { PluginSpender } from './plugins/records/spending.ts';
+import type { SpendingPlugin } from './plugins/records/spending.ts';
 import type { RecordedEffects } from './recorded-effects.ts';
 import type { RelayerFilter } from './relayers/records/relayer.ts';
 import type { ResourceService } from './resource.ts';
@@ -43,11 +43,11 @@ export interface ApiServices extends Services {
 }
 
 /** Who calls, and on what terms. */
-export interface CallBy {
+export interface CallTerms {
   /** The effect that happens once; present when the request has an idempotency key. */
   effect?: KeyedEffect | undefined;
   /** The plugin's limits. */
-  spender?: PluginSpender | undefined;
+  spender?: SpendingPlugin | undefined;
   /** For the audit record. */
   actor?: Actor | undefined;
   /** Whether the caller may send as well. Then what is signed may spend what the relayer holds. */
@@ -59,7 +59,7 @@ export interface TransactionsService {
    * Accepts a request. It resolves after the transaction is on disk. 404; 403 paused or disabled; 400. For a plugin
    * under limits also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
    */
-  send(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  send(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
@@ -85,9 +85,9 @@ export interface LifecycleService {
    * seconds, resolves with the transaction as it is; the intent is stored and carried out later. 404; 400, also for a
    * transaction in another state, or when the lane refuses.
    */
-  replace(relayerId: string, transactionId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  replace(relayerId: string, transactionId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
   /** Cancels a transaction. Resolves like `replace`. 404; 400 in another state. */
-  cancel(relayerId: string, transactionId: string, by?: CallBy): Promise<WireObject>;
+  cancel(relayerId: string, transactionId: string, by?: CallTerms): Promise<WireObject>;
   /** Cancels all transactions that are in no block. Resolves with their ids once the intents are stored. */
   cancelPending(relayerId: string, by?: Actor): Promise<WireObject>;
   /** The latest transaction with the sequence. 404; 501 for a family without this lookup. */
@@ -116,14 +116,14 @@ export interface RelayersService {
 /** Signs without sending. 404; 403 paused or disabled; 400. */
 export interface SigningService {
   /** `POST /relayers/{id}/sign`. */
-  signMessage(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  signMessage(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
-  signTypedData(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
-  signTransaction(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  signTypedData(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
+  signTransaction(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
   /** The user's price of a transaction whose fee the relayer pays: `POST …/transactions/sponsored/quote`. */
   quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
   /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
-  buildSponsored(relayerId: string, body: unknown, by?: CallBy): Promise<WireObject>;
+  buildSponsored(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
 }
 
 export interface RpcService {
@@ -132,11 +132,11 @@ export interface RpcService {
    * earlier run asked a node to act, the outcome is unknown, and another call could act twice. A plugin's limits apply
    * to the family's own methods that send.
    */
-  call(relayerId: string, body: unknown, by?: CallBy): Promise<RpcOutcome>;
+  call(relayerId: string, body: unknown, by?: CallTerms): Promise<RpcOutcome>;
   /**
    * Runs several calls. Returns one outcome for each, in their order. An invalid call is an error among the outcomes.
    */
-  batch(relayerId: string, bodies: readonly unknown[], by?: CallBy): Promise<RpcOutcome[]>;
+  batch(relayerId: string, bodies: readonly unknown[], by?: CallTerms): Promise<RpcOutcome[]>;
 }
 
 /**

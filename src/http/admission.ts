@@ -5,7 +5,7 @@ import type { Access } from '../features/api-keys/records/access.ts';
 import { allowsOrigin } from '../features/api-keys/records/api-key.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from './access/authenticate.ts';
-import { refusalByNeed } from './access/permission-check.ts';
+import { permissionRefusal } from './access/permission-check.ts';
 import { ANSWER_HEADERS } from './envelope.ts';
 import { limitRate } from './rate-limit.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -98,7 +98,7 @@ function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity
   if (origin !== undefined && allowedOrigins !== undefined && !allowsOrigin(allowedOrigins, origin)) {
     return new AppError('ORIGIN_NOT_ALLOWED', { origin });
   }
-  return refusalByNeed(request, access);
+  return permissionRefusal(request, access);
 }
 
 /** Returns the metrics label of a request. It is the route's pattern, so that callers cannot make up new labels. */

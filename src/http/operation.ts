@@ -11,7 +11,7 @@ import type { Actor, Caller } from '../features/api-keys/records/caller.ts';
 import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
 import type { FamilyBodies } from '../features/resource.ts';
 import { RESOURCES } from '../features/resource-table.ts';
-import type { ApiServices, CallBy } from '../features/services.ts';
+import type { ApiServices, CallTerms } from '../features/services.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition, Metrics } from '../observability/metrics.ts';
@@ -21,7 +21,7 @@ import { success, successPage } from './envelope.ts';
 import type { EventSource } from './events/event-source.ts';
 import { effectOf } from './idempotency.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
-import { envelope, pageOf } from './openapi/answers.ts';
+import { envelopeSchema, pageOf } from './openapi/answers.ts';
 import type { RelayerAnswers } from './openapi/relayer-answers.ts';
 import { pageRequest } from './paging.ts';
 import { accessOf, assertNoBody, bodyOf } from './request.ts';
@@ -191,7 +191,7 @@ export class Call<Params = unknown, Query = unknown> {
   }
 
   /** Who sends or signs, with the effect that happens once. */
-  get by(): CallBy {
+  get by(): CallTerms {
     return { effect: this.effect, actor: this.actor };
   }
 
@@ -238,7 +238,7 @@ export function operation<
 
 /** The answer with one thing in the envelope. */
 export function one(description: string, schema: Lazily<z.ZodType>): Answer {
-  return { status: 200, description, schema: (chains) => envelope(now(schema, chains)), wrap: success };
+  return { status: 200, description, schema: (chains) => envelopeSchema(now(schema, chains)), wrap: success };
 }
 
 /** The answer with what was created. */

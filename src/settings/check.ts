@@ -12,7 +12,7 @@ export interface ConfigurationPlace {
  * Parses a value. Each fault becomes a problem at its place; then the result is undefined.
  * @param beside keys that are allowed beside those of the schema, and were removed before
  */
-export function checkValue<T>(
+export function parseOrReport<T>(
   schema: z.ZodType<T>,
   value: unknown,
   at: ConfigurationPlace,

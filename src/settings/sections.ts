@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../domain/json/json.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { Network } from '../features/networks/record.ts';
 import { type PluginEntry, pluginEntrySchema } from '../features/plugins/records/plugin.ts';
-import { type ConfigurationPlace, checkValue, configurationPath, reportIgnored, schemaKeysAt } from './check.ts';
+import { type ConfigurationPlace, configurationPath, parseOrReport, reportIgnored, schemaKeysAt } from './check.ts';
 import type { KnownChains, KnownSignerKinds, RelayerEntry, SignerEntry } from './configuration.ts';
 import { MIN_KEY_LENGTH } from './environment.ts';
 import type { ConfigurationFindings } from './problems.ts';
@@ -24,7 +24,7 @@ export function readRelayers(
 ): RelayerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
     reportUnknownKeys(value, at, findings);
-    const entry = checkValue(relayerEntrySchema, value, at, findings);
+    const entry = parseOrReport(relayerEntrySchema, value, at, findings);
     const policies = readPolicies(value, at, chains, findings);
     if (entry === undefined || policies === undefined) return [];
     return [
@@ -68,7 +68,7 @@ function readPolicies(
   const chain = chains.get(type);
   if (chain !== undefined) {
     const place = { file: at.file, path: `${at.path}.policies` };
-    return checkValue(
+    return parseOrReport(
       chain.policySchema,
       withoutIgnored(chain.policySchema, policies ?? {}, place, findings),
       place,
@@ -111,7 +111,7 @@ export function readSigners(
   findings: ConfigurationFindings,
 ): SignerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
-    const entry = checkValue(signerEntrySchema, value, at, findings);
+    const entry = parseOrReport(signerEntrySchema, value, at, findings);
     if (entry === undefined) return [];
     const kind = kinds.get(entry.type);
     if (kind === undefined) {
@@ -119,7 +119,12 @@ export function readSigners(
       findings.problem(at.file, `${at.path}.type`, `there is no signer type "${entry.type}"`, advice);
       return [];
     }
-    const config = checkValue(kind.configSchema, entry.config, { file: at.file, path: `${at.path}.config` }, findings);
+    const config = parseOrReport(
+      kind.configSchema,
+      entry.config,
+      { file: at.file, path: `${at.path}.config` },
+      findings,
+    );
     return config === undefined ? [] : [entry];
   });
 }
@@ -130,7 +135,7 @@ export function readNotifications(
   findings: ConfigurationFindings,
 ): NotificationEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
-    const entry = checkValue(notificationEntrySchema, value, at, findings);
+    const entry = parseOrReport(notificationEntrySchema, value, at, findings);
     if (entry === undefined) return [];
     for (const field of ['signing_key', 'second_signing_key'] as const) {
       const { [field]: secret } = entry;
@@ -148,7 +153,7 @@ export function readNotifications(
 
 export function readPlugins(section: ConfigurationSection, findings: ConfigurationFindings): PluginEntry[] {
   return entriesOf(section, findings).flatMap(
-    ([value, at]) => checkValue(pluginEntrySchema, value, at, findings) ?? [],
+    ([value, at]) => parseOrReport(pluginEntrySchema, value, at, findings) ?? [],
   );
 }
 

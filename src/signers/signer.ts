@@ -120,13 +120,11 @@ export interface KeyHolder {
    * @param material called now, and again whenever the holder of the key is gone; the holder wipes the result
    * @throws Error that says why there is no key, and shows nothing of it
    */
-  open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer>;
+  open(id: string, material: () => Promise<KeySource>): Promise<Signer>;
 }
 
 /** The source from which a key is opened. Its bytes have a buffer of their own. */
-export type KeyMaterial =
-  | { kind: 'key'; bytes: Uint8Array }
-  | { kind: 'keystore'; path: string; passphrase: Uint8Array };
+export type KeySource = { kind: 'key'; bytes: Uint8Array } | { kind: 'keystore'; path: string; passphrase: Uint8Array };
 
 /** Reads a secret value `{ type: "env" | "plain", value }` of the configuration. */
 export type SecretResolver = (secret: { type: 'env' | 'plain'; value: string }) => string;

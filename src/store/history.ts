@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonText, accountSequenceColumn as sequenceColumn, timestampColumn } from '../domain/record.ts';
 import type { Connection } from './connection.ts';
-import type { InstanceMark, StoreReader, StoreWriter, UnsignedRelease } from './store.ts';
+import type { InstanceProgress, StoreReader, StoreWriter, UnsignedRelease } from './store.ts';
 import { parseRow } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
@@ -14,7 +14,9 @@ const releaseSchema: z.ZodType<UnsignedRelease> = jsonText(
   z.strictObject({ upTo: z.int().nonnegative(), endsAt: timestampColumn.schema.nullable() }),
 );
 const restoredSchema = jsonText(z.strictObject({ from: sequenceColumn.schema.nullable() }));
-const markSchema: z.ZodType<InstanceMark> = jsonText(z.strictObject({ count: z.int(), at: timestampColumn.schema }));
+const markSchema: z.ZodType<InstanceProgress> = jsonText(
+  z.strictObject({ count: z.int(), at: timestampColumn.schema }),
+);
 
 /** Reads of the database's past in the table `meta`. */
 export function historyReads({ db }: Connection) {

@@ -18,7 +18,7 @@ import { notificationRecord } from '../features/webhooks/records/notification.ts
 import { webhookEventRecord } from '../features/webhooks/records/webhook-event.ts';
 
 /** All kinds of records. Each declares the columns of its table. */
-export const RECORDS = [
+export const RECORD_KINDS = [
   relayerRecord,
   relayerBalanceRecord,
   transactionRecord,
@@ -38,7 +38,7 @@ export const RECORDS = [
   auditRecord,
 ] as const;
 
-type RecordTables = { [Kind in (typeof RECORDS)[number] as Kind['table']]: TableOf<Kind> };
+type RecordTables = { [Kind in (typeof RECORD_KINDS)[number] as Kind['table']]: TableOf<Kind> };
 
 type TableOf<Kind> = Kind extends RecordKind<infer C, infer _, string, infer Beside> ? TableWith<C & Beside> : never;
 

@@ -9,7 +9,7 @@ import type { Json } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../features/plugins/records/kv.ts';
-import type { ActualSpend, BudgetShortage, Reservation } from '../features/plugins/records/spending.ts';
+import type { ActualSpend, BudgetShortage, SpendingReservation } from '../features/plugins/records/spending.ts';
 import type { AnchorKind } from '../features/transactions/records/anchor.ts';
 import type { Attempt } from '../features/transactions/records/attempt.ts';
 import type { Intent, IntentOutcome } from '../features/transactions/records/intent.ts';
@@ -188,7 +188,7 @@ export interface StoreReader extends SettingsReader {
   spentLastHour(pluginId: string, relayerId: string): Promise<ActualSpend>;
   /** When ended transactions free this amount. Null when they are too small for it, or when it takes very long. */
   freeFrom(
-    budget: Pick<Reservation, 'pluginId' | 'relayerId'>,
+    budget: Pick<SpendingReservation, 'pluginId' | 'relayerId'>,
     part: keyof ActualSpend,
     needed: bigint,
   ): Promise<Timestamp | null>;
@@ -358,7 +358,7 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
    * an hour after it has ended.
    * @returns what the budget lacks; nothing is reserved then
    */
-  reserveSpending(reservation: Reservation): Promise<BudgetShortage | undefined>;
+  reserveSpending(reservation: SpendingReservation): Promise<BudgetShortage | undefined>;
   /**
    * Raises a transaction's reservation to the amounts that its next version can take, before that version is signed.
    * Skips a transaction that no budget counts. Only the fee must stay within its limit, and not even the fee with
@@ -379,7 +379,7 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
 
   putHistory(history: Pick<StoreHistory, 'epochs' | 'place'>): Promise<void>;
   /** Stores the mark of the instance with this data folder. */
-  putMark(folder: string, mark: InstanceMark): Promise<void>;
+  putMark(folder: string, mark: InstanceProgress): Promise<void>;
   /** Stores what an operator has released; null: nothing. */
   putRelease(release: UnsignedRelease | null): Promise<void>;
   /**
@@ -447,7 +447,7 @@ export interface StoreHistory {
   /** Where the database was when it was written to last (`Store.place`). */
   place: string | null;
   /** How far each instance came, by the id of its data folder. */
-  marks: ReadonlyMap<string, InstanceMark>;
+  marks: ReadonlyMap<string, InstanceProgress>;
   /** What an operator has released; null when nothing. */
   release: UnsignedRelease | null;
 }
@@ -464,7 +464,7 @@ export interface UnsignedRelease {
 }
 
 /** How far an instance came. The count rises as long as the instance runs; no other instance changes it. */
-export interface InstanceMark {
+export interface InstanceProgress {
   count: number;
   /** By the store's clock; 0 when the instance ended in good order. */
   at: number;

@@ -11,7 +11,11 @@ import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
-import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/failover-rpc-client.ts';
+import {
+  createRpcClient,
+  type InspectableRpcClient,
+  type RpcSettings,
+} from '../../src/egress/rpc/failover-rpc-client.ts';
 import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
 import type { Network } from '../../src/features/networks/record.ts';
@@ -29,7 +33,7 @@ export function openRpc(
   urls: readonly string[],
   settings: Partial<RpcSettings> = QUICK,
   dialect: RpcDialect = evmDialect,
-): WatchedRpcClient {
+): InspectableRpcClient {
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   const endpoints = urls.map((url) => ({ url, weight: 100 }));
   const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings, dialect });

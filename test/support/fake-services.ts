@@ -13,7 +13,7 @@ import type { RelayerFilter } from '../../src/features/relayers/records/relayer.
 import { type ResourceService, resourceErrors } from '../../src/features/resource.ts';
 import type {
   ApiServices,
-  CallBy,
+  CallTerms,
   KvService,
   LifecycleService,
   RelayersService,
@@ -202,7 +202,7 @@ class FakeTransactions implements TransactionsService {
   /** What `send` does; a test may make it throw, or never end. */
   onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });
 
-  async send(relayerId: string, body: unknown, { effect }: CallBy = {}): Promise<WireObject> {
+  async send(relayerId: string, body: unknown, { effect }: CallTerms = {}): Promise<WireObject> {
     this.sent.push({ relayerId, body });
     this.effects.push(effect);
     return this.onSend(body);

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import { createTransactionEvents } from '../../src/features/transactions/transaction-events.ts';
-import type { ClientKey } from '../../src/http/access/authenticate.ts';
+import type { AuthenticatedKey } from '../../src/http/access/authenticate.ts';
 import { SignInCode } from '../../src/http/access/sign-in-code.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/admission.ts';
 import { createCursorIds, createPlaceCursors } from '../../src/http/cursors.ts';
@@ -44,7 +44,7 @@ export async function startHttp(
   t.teardown(() => idempotencyKeys.close());
   const events = new ChangeFeed(() => {});
   const keyChanges = new ChangeFeed(() => {});
-  const clientKeys = new Map<string, ClientKey>();
+  const clientKeys = new Map<string, AuthenticatedKey>();
   services.relayers.known.set('r1', { id: 'r1', paused: false, policies: { min_balance: 1n } });
   const signInCode = new SignInCode({ key: API_KEY, elapsed: systemClock.elapsed, randomBytes });
   const server = await createHttpServer({

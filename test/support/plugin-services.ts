@@ -5,7 +5,7 @@ import type { Json, WireObject } from '../../src/domain/json/json.ts';
 import type { FetchService } from '../../src/features/plugins/fetch.ts';
 import type { BoundCapability } from '../../src/features/plugins/host/capabilities/capability.ts';
 import { bindCapabilities } from '../../src/features/plugins/host/capabilities/table.ts';
-import type { PluginSpender } from '../../src/features/plugins/records/spending.ts';
+import type { SpendingPlugin } from '../../src/features/plugins/records/spending.ts';
 import type {
   KvService,
   LifecycleService,
@@ -27,7 +27,7 @@ export class PluginServices implements Services {
   /** The names of their effects. */
   readonly named: (KeyedEffect | undefined)[] = [];
   /** The limits under which they were sent. */
-  readonly spenders: (PluginSpender | undefined)[] = [];
+  readonly spenders: (SpendingPlugin | undefined)[] = [];
   /** The error with which sends are refused. */
   refusal: AppError | undefined;
   /** The outcomes of the runs of keyed calls. */

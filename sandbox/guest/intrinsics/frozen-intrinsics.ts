@@ -14,7 +14,7 @@ import { apply, defineProperty, getPrototypeOf } from './primordials.ts';
  * that name is first read, the others at once. Nothing but the name leads to such objects, not even the runtime's own
  * code, so no code meets one before it is frozen. Most plugins never read most of these names.
  */
-export class FrozenIntrinsics {
+export class IntrinsicsFreezer {
   readonly #freezer: Freezer;
   readonly #atHand: readonly Intrinsic[];
   readonly #behindNames: readonly NamedIntrinsics[];

@@ -1,6 +1,6 @@
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { createCiphers } from '../node/crypto/ciphers.ts';
-import { createDerivations } from '../node/crypto/derivations.ts';
+import { createNodeDerivations } from '../node/crypto/derivations.ts';
 import { createNodeKeys, type WebKeys } from '../node/crypto/keys.ts';
 import { createProcessCrypto } from '../node/crypto/process-crypto.ts';
 import { createSignatures } from '../node/crypto/signatures.ts';
@@ -17,7 +17,7 @@ export function create(services: RuntimeServices): Record<string, unknown> {
     createPublicKey,
     ...createCiphers(arithmetic, keys),
     ...createSignatures(arithmetic, keys),
-    ...createDerivations(arithmetic, keys),
+    ...createNodeDerivations(arithmetic, keys),
     secretOf: keys.secret,
     /** Classes to which no name leads. */
     unnamed: classes,

@@ -18,7 +18,7 @@ import {
   toDomString,
 } from '../globals/subtle/algorithm.ts';
 import { createCurves, createRsa } from '../globals/subtle/pair-algorithms.ts';
-import { createAes, createDerivations, createHmac } from '../globals/subtle/secret-algorithms.ts';
+import { createAes, createHmac, createSubtleDerivations } from '../globals/subtle/secret-algorithms.ts';
 import { conformToWebIdl } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 import { createProcessCrypto } from '../node/crypto/process-crypto.ts';
@@ -45,7 +45,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
   const algorithms = [
     createHmac(tools),
     ...createAes(tools),
-    ...createDerivations(tools),
+    ...createSubtleDerivations(tools),
     ...createCurves(tools),
     ...createRsa(tools),
   ];

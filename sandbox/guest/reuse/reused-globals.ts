@@ -1,4 +1,4 @@
-import type { FrozenIntrinsics } from '../intrinsics/frozen-intrinsics.ts';
+import type { IntrinsicsFreezer } from '../intrinsics/frozen-intrinsics.ts';
 import { STACK_SETTINGS } from '../intrinsics/intrinsics.ts';
 import {
   defineProperty,
@@ -62,7 +62,7 @@ export class PropertyFingerprint {
 
 /** What is sealed, in this order. */
 interface SealedParts {
-  intrinsics: Pick<FrozenIntrinsics, 'seal'>;
+  intrinsics: Pick<IntrinsicsFreezer, 'seal'>;
   objects: Pick<ReachableObjects, 'seal'>;
   names: Pick<GlobalNames, 'seal'>;
   /** `process.env`. */

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
-import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction } from '../chain-client.ts';
+import type { AccountHistoryQuery, PastTransaction, PastTransactionsAnswer } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { normalAddress } from './address.ts';
 import { nonceUseInBlock } from './inclusion/nonce-use.ts';
@@ -42,7 +42,10 @@ function textOf(to: string | null, value: bigint, data: string, authorizations: 
  * Looks through the blocks for the account's own transactions. Each found one carries the account's signature, so one
  * endpoint is enough to find it. That there is nothing else needs a second endpoint, where there is one.
  */
-export async function readAccountHistory(rpc: RpcClient, question: AccountHistoryQuery): Promise<AccountHistoryAnswer> {
+export async function readAccountHistory(
+  rpc: RpcClient,
+  question: AccountHistoryQuery,
+): Promise<PastTransactionsAnswer> {
   const { sequences, account } = question;
   if (sequences === null) throw new TypeError('an EVM account has nonces');
   const { from, to } = sequences;

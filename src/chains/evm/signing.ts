@@ -38,7 +38,7 @@ export async function signTransaction(
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
   const form = formOf(readStoredRequest(transaction.request), fields, sequence);
 
-  const { r, s, yParity } = await signDigest(keccak(form.unsigned()), fields.from, signer);
+  const { r, s, yParity } = await signDigestForAccount(keccak(form.unsigned()), fields.from, signer);
   const raw = form.signed(rlpInteger(BigInt(`0x${r}`)), rlpInteger(BigInt(`0x${s}`)), yParity);
   const signature = signatureView(r, s, form.shownV + yParity);
   return {
@@ -64,7 +64,11 @@ export interface DigestSignature {
  * Signs 32 bytes as an account.
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
-export async function signDigest(digest: Uint8Array, account: string, signer: Signer): Promise<DigestSignature> {
+export async function signDigestForAccount(
+  digest: Uint8Array,
+  account: string,
+  signer: Signer,
+): Promise<DigestSignature> {
   const address = await accountOf(signer);
   if (address !== normalAddress(account)) {
     throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
@@ -170,6 +174,6 @@ export async function signTypedData(body: unknown, account: RelayerAccount, sign
 }
 
 async function signed(digest: Uint8Array, account: RelayerAccount, signer: Signer): Promise<WireObject> {
-  const { r, s, yParity } = await signDigest(digest, account.address, signer);
+  const { r, s, yParity } = await signDigestForAccount(digest, account.address, signer);
   return { ...signatureView(r, s, 27 + yParity) };
 }

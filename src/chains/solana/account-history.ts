@@ -2,7 +2,7 @@ import { jsonAmount } from '../../domain/amount.ts';
 import { isNodeError, type ReadFromEndpoint, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Anchor } from '../../features/transactions/records/anchor.ts';
 import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
-import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
+import type { AccountHistoryQuery, PastTransaction, PastTransactionsAnswer, RelayerAccount } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { searchStartSlot } from './form/draft.ts';
 import { BLOCKHASH_LIFETIME_BLOCKS } from './inclusion/blockhash-lifetime.ts';
@@ -83,7 +83,10 @@ function textOf(message: CompiledMessage, bytes?: Buffer): string {
 }
 
 /** Looks through the account's signatures since a moment for transactions that it has paid for. */
-export async function readAccountHistory(rpc: RpcClient, question: AccountHistoryQuery): Promise<AccountHistoryAnswer> {
+export async function readAccountHistory(
+  rpc: RpcClient,
+  question: AccountHistoryQuery,
+): Promise<PastTransactionsAnswer> {
   const looks = await answersInTime(
     rpc.onAll((read) => lookOn(read, question)),
     PATIENCE,

@@ -2,7 +2,7 @@ import { Keypair, xdr } from '@stellar/stellar-sdk/base';
 import { jsonAmount } from '../../domain/amount.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
-import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction, RelayerAccount } from '../chain-client.ts';
+import type { AccountHistoryQuery, PastTransaction, PastTransactionsAnswer, RelayerAccount } from '../chain-client.ts';
 import { answersInTime, type EndpointHistory, mergeEndpointHistories } from '../quorum.ts';
 import { draftTransaction } from './message/draft.ts';
 import { encodeEnvelope, transactionHash } from './message/transaction.ts';
@@ -45,7 +45,7 @@ export async function readAccountHistory(
   rpc: RpcClient,
   question: AccountHistoryQuery,
   blockTimeMs: number,
-): Promise<AccountHistoryAnswer> {
+): Promise<PastTransactionsAnswer> {
   const looks = await answersInTime(
     rpc.onAll((read) => lookOn(read, question, blockTimeMs)),
     PATIENCE,

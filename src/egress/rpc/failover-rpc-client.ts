@@ -83,7 +83,7 @@ export interface RpcClientParts {
 }
 
 /** A client whose endpoints can be inspected. */
-export interface WatchedRpcClient extends RpcClient {
+export interface InspectableRpcClient extends RpcClient {
   endpoints(): EndpointStatus[];
   /** The same object for as long as the client lasts. It always shows the present state. */
   readonly contact: Readonly<EndpointContact>;
@@ -96,7 +96,7 @@ const MAX_HOLD_MS = 10_000;
 const MAX_REASON = 200;
 
 /** JSON-RPC 2.0 over HTTP to the given endpoints. */
-export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
+export function createRpcClient(parts: RpcClientParts): InspectableRpcClient {
   const { http, clock, random, dialect = NO_DIALECT } = parts;
   const settings: RpcSettings = { ...DEFAULT_RPC_SETTINGS, ...parts.settings };
   const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random, {

@@ -15,7 +15,7 @@ export interface OfferResult {
 }
 
 /** Offers stored bytes to the nodes, as was decided. Only committed bytes ever get here. */
-export async function offerDueTransactions(step: LaneStep): Promise<OfferResult> {
+export async function broadcastDueTransactions(step: LaneStep): Promise<OfferResult> {
   const commands = step.life.isEnding() ? [] : decide(step, { kind: 'pools' }, momentOf(step));
   const entries = commands.flatMap((command) => (command.do === 'rebroadcast' ? [command.entry] : []));
   const later = commands.filter((command) => command.do === 'holdBack');

@@ -1,5 +1,5 @@
 import { newTransaction } from '../../features/transactions/records/transaction.ts';
-import { type Command, decide, type Moment } from './decide.ts';
+import { decide, type LaneCommand, type Moment } from './decide.ts';
 import { observe } from './facts.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import { applyToOpen, type LaneStep, momentOf } from './lane-step.ts';
@@ -11,7 +11,7 @@ import { signAttempts } from './sign-attempts.ts';
  * `broadcast.ts`.
  * @returns how many attempts were tried
  */
-export async function carryOut(step: LaneStep, commands: readonly Command[]): Promise<number> {
+export async function carryOut(step: LaneStep, commands: readonly LaneCommand[]): Promise<number> {
   const at = momentOf(step);
   for (const command of commands) {
     tell(step, command);
@@ -47,7 +47,7 @@ export async function lookFor(step: LaneStep, entries: readonly OpenTransaction[
 }
 
 /** Takes a command into what the lane remembers. */
-export function remember(memory: LaneMemory, command: Command, { elapsed }: Pick<Moment, 'elapsed'>): void {
+export function remember(memory: LaneMemory, command: LaneCommand, { elapsed }: Pick<Moment, 'elapsed'>): void {
   const { offers } = memory;
   switch (command.do) {
     case 'wait':
@@ -91,7 +91,7 @@ export function remember(memory: LaneMemory, command: Command, { elapsed }: Pick
 
 function included(
   memory: LaneMemory,
-  { change: { transaction }, attempt, isFinal }: Extract<Command, { do: 'include' }>,
+  { change: { transaction }, attempt, isFinal }: Extract<LaneCommand, { do: 'include' }>,
   elapsed: number,
 ): void {
   if (transaction.status !== 'mined') memory.pool.moved(elapsed);
@@ -104,7 +104,7 @@ function included(
 
 function notTaken(
   { offers }: LaneMemory,
-  { change: { transaction }, outcome, isFirst }: Extract<Command, { do: 'retry' }>,
+  { change: { transaction }, outcome, isFirst }: Extract<LaneCommand, { do: 'retry' }>,
   elapsed: number,
 ): void {
   const { id } = transaction;
@@ -119,7 +119,7 @@ function notTaken(
 }
 
 /** Tells the log. */
-function tell({ log, key: lane, memory }: LaneStep, command: Command): void {
+function tell({ log, key: lane, memory }: LaneStep, command: LaneCommand): void {
   if (!('change' in command) || command.change === undefined) return;
   const { transaction, decision } = command.change;
   const about = { transaction: transaction.id, lane };
@@ -129,7 +129,7 @@ function tell({ log, key: lane, memory }: LaneStep, command: Command): void {
     log.warn({ ...about, sequence: String(transaction.sequence) }, 'ended beyond reach of its account');
   else if (command.do === 'giveUp' && memory.offers.causeOf(transaction.id) === 'sequence')
     log.warn({ ...about, sequence: String(transaction.sequence) }, 'taken back beyond reach');
-  else if (command.do === 'markDead')
+  else if (command.do === 'endOrRenew')
     log.warn({ ...about, anchor: command.anchor, reason: command.reason }, 'no attempt can execute any more');
   else if (command.do === 'keepOpen' && decision !== undefined)
     log.warn({ ...about, reason: command.reason }, 'how it ended is not proved');
@@ -143,7 +143,10 @@ function tell({ log, key: lane, memory }: LaneStep, command: Command): void {
  * Fills a gap with a noop of the relayer that waits above it. Without it, everything above would wait for ever.
  * @returns false when no noop can be made now
  */
-async function fillGap(step: LaneStep, { relayerId, sequence }: Extract<Command, { do: 'fillGap' }>): Promise<boolean> {
+async function fillGap(
+  step: LaneStep,
+  { relayerId, sequence }: Extract<LaneCommand, { do: 'fillGap' }>,
+): Promise<boolean> {
   const { chain, client, relayer, account } = await step.senders.of(relayerId);
   if (client.sequences === undefined || client.replacement === undefined) return false;
   const transaction = newTransaction({

@@ -1,4 +1,4 @@
-import type { AccountHistoryAnswer, AccountHistoryQuery, PastTransaction } from '../../chains/chain-client.ts';
+import type { AccountHistoryQuery, PastTransaction, PastTransactionsAnswer } from '../../chains/chain-client.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import { chainOfLane } from '../../features/transactions/records/lane.ts';
@@ -121,9 +121,9 @@ function isBeyond({ chain, held }: SequenceFigures, from: bigint | null): boolea
 async function lookWith(
   compared: readonly Candidate[],
   question: Omit<AccountHistoryQuery, 'account'>,
-): Promise<AccountHistoryAnswer> {
+): Promise<PastTransactionsAnswer> {
   const senders = new Map(compared.map(({ sender }) => [sender.client, sender]));
-  let best: AccountHistoryAnswer = { kind: 'unproved', found: [], reason: 'no endpoint was asked' };
+  let best: PastTransactionsAnswer = { kind: 'unproved', found: [], reason: 'no endpoint was asked' };
   for (const { client, account } of senders.values()) {
     if (client.accountHistory === undefined) continue;
     best = await client.accountHistory.look({ ...question, account });

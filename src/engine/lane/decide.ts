@@ -126,7 +126,7 @@ export type Facts =
     };
 
 /** What the lane is to do. `change` is committed; what the lane remembers follows from the verb. */
-export type Command =
+export type LaneCommand =
   /** Look for it on the chain now. */
   | { do: 'observe'; entry: OpenTransaction }
   /** Look again later. `isFree`: the chain shows its sequence as free. */
@@ -142,7 +142,7 @@ export type Command =
   /** Some of its attempts are dead. */
   | { do: 'expireAttempts'; change: LaneChange }
   /** All of its attempts are dead. It ends, or is signed anew. */
-  | { do: 'markDead'; change: LaneChange; anchor: 'used' | 'free'; reason: string }
+  | { do: 'endOrRenew'; change: LaneChange; anchor: 'used' | 'free'; reason: string }
   /** One of its attempts is in a block. */
   | { do: 'include'; change: LaneChange; attempt: Attempt; isFinal: boolean }
   /** It is to have no effect any more, because its time is over. From now on only a noop is offered. */
@@ -172,7 +172,7 @@ export type Command =
   | { do: 'fillGap'; relayerId: string; sequence: bigint };
 
 /** What follows from facts in this state. Changes nothing. */
-export function decide(lane: LaneState, facts: Facts, at: Moment): Command[] {
+export function decide(lane: LaneState, facts: Facts, at: Moment): LaneCommand[] {
   switch (facts.kind) {
     case 'time':
       return dueForLook(lane, at).map((entry) => ({ do: 'observe', entry }));
@@ -195,7 +195,7 @@ export function decide(lane: LaneState, facts: Facts, at: Moment): Command[] {
         ...unmined(lane, at)
           .filter(({ transaction: { sequence } }) => sequence !== null && facts.beyond.includes(sequence))
           .flatMap((entry) => onBeyondReach(lane, entry, facts.expired.has(entry.transaction.id), at)),
-        ...facts.free.map((sequence): Command => ({ do: 'fillGap', relayerId: facts.relayerId, sequence })),
+        ...facts.free.map((sequence): LaneCommand => ({ do: 'fillGap', relayerId: facts.relayerId, sequence })),
       ];
     default:
       return facts satisfies never;
@@ -300,7 +300,7 @@ function dueForLook(lane: LaneState, at: Moment): OpenTransaction[] {
 /** A moment, and for how long no block has taken a transaction of the lane; infinite while none ever did. */
 type Look = Moment & { quietMs: number };
 
-function onLook(lane: LaneState, all: readonly (readonly [OpenTransaction, Seen])[], at: Moment): Command[] {
+function onLook(lane: LaneState, all: readonly (readonly [OpenTransaction, Seen])[], at: Moment): LaneCommand[] {
   const isMoving = all.some(
     ([{ transaction }, seen]) => seen !== 'not asked' && seen.kind === 'included' && transaction.status !== 'mined',
   );
@@ -308,7 +308,7 @@ function onLook(lane: LaneState, all: readonly (readonly [OpenTransaction, Seen]
   return all.map(([entry, seen]) => onObserved(lane, entry, seen, { ...at, quietMs }));
 }
 
-function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Look): Command {
+function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Look): LaneCommand {
   if (seen === 'not asked') return { do: 'wait', change: lookAgain(lane, entry.transaction, at) };
   const isMined = entry.transaction.status === 'mined';
   switch (seen.kind) {
@@ -319,7 +319,7 @@ function onObserved(lane: LaneState, entry: OpenTransaction, seen: Seen, at: Loo
     case 'dead':
       // A mined transaction first goes back to `submitted`, from where it can be signed again. The next look finds it
       // dead once more.
-      return isMined ? reopen(lane, entry, at) : markDead(lane, entry, seen, at);
+      return isMined ? reopen(lane, entry, at) : endOrRenew(lane, entry, seen, at);
     case 'included':
       return include(lane, entry, seen, at);
     default:
@@ -349,7 +349,7 @@ function lookAgain(
  * One of its own attempts may have taken effect, so it neither ends nor goes out under another sequence. Mostly an
  * endpoint only lags, and this is soon over. If it lasts, the transaction says why and is looked for less often.
  */
-function keepOpen(lane: LaneState, entry: OpenTransaction, reason: string, at: Look): Command {
+function keepOpen(lane: LaneState, entry: OpenTransaction, reason: string, at: Look): LaneCommand {
   const { transaction } = entry;
   if (!isUnresolved(lane, entry, at))
     return { do: 'keepOpen', change: lookAgain(lane, transaction, at), isUnresolved: false, reason };
@@ -361,7 +361,7 @@ function keepOpen(lane: LaneState, entry: OpenTransaction, reason: string, at: L
 }
 
 /** The bytes are offered again at once, and the latest attempt stands for the transaction again. */
-function reopen({ chain }: LaneState, entry: OpenTransaction, at: Moment): Command {
+function reopen({ chain }: LaneState, entry: OpenTransaction, at: Moment): LaneCommand {
   const { transaction } = entry;
   const latest = latestAttemptOf(entry);
   const content = latest === undefined ? {} : { ...contentOf(transaction, latest), fields: latest.fields };
@@ -372,13 +372,13 @@ function reopen({ chain }: LaneState, entry: OpenTransaction, at: Moment): Comma
 }
 
 /** Marks dead attempts. When all attempts are dead, the transaction is dead too. */
-function expireAttempts(lane: LaneState, entry: OpenTransaction, dead: ReadonlySet<number>, at: Look): Command {
+function expireAttempts(lane: LaneState, entry: OpenTransaction, dead: ReadonlySet<number>, at: Look): LaneCommand {
   const living = livingAttempts(entry.attempts);
   const died = living.filter(({ ordinal }) => dead.has(ordinal));
   const change = lookAgain(lane, entry.transaction, at);
   if (died.length === 0) return { do: 'wait', change, isFree: true };
   if (died.length === living.length)
-    return markDead(lane, entry, { anchor: 'free', reason: 'Its time to be in a block passed' }, at);
+    return endOrRenew(lane, entry, { anchor: 'free', reason: 'Its time to be in a block passed' }, at);
   const ordinals = died.map(({ ordinal }) => ordinal);
   return { do: 'expireAttempts', change: { ...change, died: { ordinals, at: at.now } } };
 }
@@ -388,12 +388,12 @@ function expireAttempts(lane: LaneState, entry: OpenTransaction, dead: ReadonlyS
  * service signs becomes pending again, to be signed under another anchor. One that others have signed as well ends,
  * because the service alone cannot sign it again.
  */
-function markDead(
+function endOrRenew(
   lane: LaneState,
   { transaction, attempts }: OpenTransaction,
   { anchor, reason }: Pick<Extract<TransactionObservation, { kind: 'dead' }>, 'anchor' | 'reason'>,
   at: Look,
-): Command {
+): LaneCommand {
   const { id, noopEnd, onDeath, statusReason } = transaction;
   if (onDeath === 'end' && anchor === 'used' && lane.memory.restored.mustCompare(id, attempts))
     return { do: 'compare', change: lookAgain(lane, transaction, at), attempts };
@@ -416,12 +416,12 @@ function markDead(
   };
   const decision = { kind: 'dead', text: reason } as const;
   const change = { transaction, set: isRenewed ? renewed : ended, died, decision };
-  return { do: 'markDead', change, anchor, reason };
+  return { do: 'endOrRenew', change, anchor, reason };
 }
 
 type Included = Extract<TransactionObservation, { kind: 'included' }>;
 
-function include(lane: LaneState, { transaction, attempts }: OpenTransaction, seen: Included, at: Look): Command {
+function include(lane: LaneState, { transaction, attempts }: OpenTransaction, seen: Included, at: Look): LaneCommand {
   const attempt = attempts.find(({ hash }) => hash === seen.hash);
   if (attempt === undefined) return { do: 'ignore', change: lookAgain(lane, transaction, at), hash: seen.hash };
   const { now } = at;
@@ -477,7 +477,7 @@ function endIn(
 // When there is to be another attempt.
 
 /** Withdraws a transaction that has expired or that no node will take. */
-function withdrawal(lane: LaneState, { transaction }: OpenTransaction, isExpired: boolean, at: Moment): Command[] {
+function withdrawal(lane: LaneState, { transaction }: OpenTransaction, isExpired: boolean, at: Moment): LaneCommand[] {
   if (transaction.noopEnd !== null) return [];
   if (isExpired) {
     const reason = `${expiryReason(transaction)} before it was in a block`;
@@ -487,7 +487,7 @@ function withdrawal(lane: LaneState, { transaction }: OpenTransaction, isExpired
   return [giveUp(transaction, `No node takes it: ${transaction.statusReason ?? 'refused'}`, at)];
 }
 
-function giveUp(transaction: Transaction, reason: string, at: Moment): Command {
+function giveUp(transaction: Transaction, reason: string, at: Moment): LaneCommand {
   return { do: 'giveUp', change: withdrawn(transaction, 'failed', 'refused', reason, at.now) };
 }
 
@@ -505,9 +505,9 @@ function isRefusedForGood({ memory: { offers }, timing }: LaneState, id: string,
  * or is refused by every node gets a noop. One that the network is silent about gets a dearer attempt. Noops come
  * first. A batch at most, so that clients' requests are looked at before the next batch.
  */
-function dueReplacements(lane: LaneState, prospects: ReadonlyMap<string, Prospect>, at: Moment): Command[] {
+function dueReplacements(lane: LaneState, prospects: ReadonlyMap<string, Prospect>, at: Moment): LaneCommand[] {
   const waiting = waitingForLower(lane, at);
-  const due = unmined(lane, at).flatMap((entry): Command[] => {
+  const due = unmined(lane, at).flatMap((entry): LaneCommand[] => {
     const { transaction, attempts: earlier } = entry;
     const prospect = prospects.get(transaction.id);
     if (prospect === undefined || lane.memory.offers.isResting(transaction.id, at.elapsed)) return [];
@@ -517,7 +517,7 @@ function dueReplacements(lane: LaneState, prospects: ReadonlyMap<string, Prospec
       ? [{ do: 'cancel', wanted: { transaction, earlier, spec, kind: 'noop-signed' } }]
       : [{ do: 'bump', wanted: { transaction, earlier, spec, kind: 'bumped' } }];
   });
-  const isBump = (command: Command) => Number(command.do === 'bump');
+  const isBump = (command: LaneCommand) => Number(command.do === 'bump');
   return due.toSorted((one, other) => isBump(one) - isBump(other)).slice(0, lane.timing.batch);
 }
 
@@ -567,7 +567,7 @@ function waitingForLower(lane: LaneState, at: Moment): Set<OpenTransaction> {
 }
 
 /** What follows for a transaction whose further attempt was not signed. */
-function onUnsigned(lane: LaneState, wanted: WantedAttempt, outcome: SigningOutcome, at: Moment): Command[] {
+function onUnsigned(lane: LaneState, wanted: WantedAttempt, outcome: SigningOutcome, at: Moment): LaneCommand[] {
   const { transaction, spec } = wanted;
   const { offers } = lane.memory;
   if (outcome.kind === 'signed' || outcome.kind === 'later') return [];
@@ -604,7 +604,7 @@ const CROWDED_ROUND = 16;
  * took long ago and that are in no block. Once nodes have had no room, few transactions are offered at a time, and none
  * above one that waits for room. It would take room there and get into no block.
  */
-function offersNow(lane: LaneState, at: Moment): Command[] {
+function offersNow(lane: LaneState, at: Moment): LaneCommand[] {
   const [now, later]: [OpenTransaction[], OpenTransaction[]] = [[], []];
   const open = unmined(lane, at);
   const most = open.some((entry) => lacksRoom(lane, entry)) ? CROWDED_ROUND : Number.POSITIVE_INFINITY;
@@ -619,8 +619,8 @@ function offersNow(lane: LaneState, at: Moment): Command[] {
     }
   }
   return [
-    ...now.map((entry): Command => ({ do: 'rebroadcast', entry })),
-    ...later.map((entry): Command => ({ do: 'holdBack', entry, below })),
+    ...now.map((entry): LaneCommand => ({ do: 'rebroadcast', entry })),
+    ...later.map((entry): LaneCommand => ({ do: 'holdBack', entry, below })),
   ];
 }
 
@@ -640,7 +640,7 @@ function lacksRoom({ memory }: LaneState, entry: OpenTransaction): boolean {
   return isOrdered(entry) && memory.offers.hasAnswer(entry.transaction.id, 'busy');
 }
 
-function onAnswer(lane: LaneState, entry: OpenTransaction, outcome: BroadcastOutcome, at: Moment): Command {
+function onAnswer(lane: LaneState, entry: OpenTransaction, outcome: BroadcastOutcome, at: Moment): LaneCommand {
   const { transaction, attempts } = entry;
   const { offers } = lane.memory;
   const { now } = at;
@@ -669,7 +669,7 @@ function onAnswer(lane: LaneState, entry: OpenTransaction, outcome: BroadcastOut
 }
 
 /** Puts off a transaction above one that waits for room. It becomes due together with that one. */
-function onNoRoom({ memory }: LaneState, entry: OpenTransaction, blocker: Transaction): Command {
+function onNoRoom({ memory }: LaneState, entry: OpenTransaction, blocker: Transaction): LaneCommand {
   const { transaction } = entry;
   const { sequence, nextActionAt } = blocker;
   const text = `Attempt ${latestAttemptOf(entry)?.ordinal} not offered: no room for ${sequence}, which comes before it`;
@@ -697,7 +697,7 @@ function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | nu
  * One that was canceled, or whose lifetime has passed, ends when a noop holds its place in the pools. It gives up its
  * sequence, so that the account does not seem to have come that far.
  */
-function onBeyondReach(lane: LaneState, entry: OpenTransaction, isExpired: boolean, at: Moment): Command[] {
+function onBeyondReach(lane: LaneState, entry: OpenTransaction, isExpired: boolean, at: Moment): LaneCommand[] {
   const { transaction } = entry;
   const { id, sequence, noopEnd, statusReason } = transaction;
   const { offers } = lane.memory;

@@ -70,7 +70,7 @@ export class PoolWatch {
 }
 
 /** Measures ages in milliseconds, by a clock that never goes back and that nobody sets. */
-export class AgeClock {
+export class AgeTracker {
   readonly #known = new Map<string, { at: Timestamp; since: number }>();
   readonly #watched = new Map<string, number>();
 
@@ -113,7 +113,7 @@ export class LaneMemory {
   readonly offers = new BroadcastHistory();
   readonly pool = new PoolWatch();
   /** The ages of transactions, by their id, and of intents, by their position. */
-  readonly ages = new AgeClock();
+  readonly ages = new AgeTracker();
   /** The attempt signed last of those that were seen in a block: its sequence, and when it was signed. */
   newestInBlock: { sequence: bigint; signedAt: Timestamp } | null = null;
   /** What was in the store when the lane began, and how far it was compared with the chain. */

@@ -6,7 +6,7 @@ import { LeaseLost } from '../../store/lease.ts';
 import type { Store, UnsignedRelease } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
-import { markMissing, offerDueTransactions } from './broadcast.ts';
+import { broadcastDueTransactions, markMissing } from './broadcast.ts';
 import type { ParkedTransaction } from './broadcast-history.ts';
 import { carryOut, lookFor } from './carry-out.ts';
 import { compareRestored, withoutUnchecked } from './compare-restored.ts';
@@ -221,7 +221,7 @@ export class Lane {
     const filled = mayHaveGaps ? await carryOut(step, decided(await gaps(step))) : 0;
     await markMissing(step);
     // Offers one batch while the next is priced and signed. The next step offers what is signed here.
-    const { offered, notTaken } = await bothDone(offerDueTransactions(step), signPending(step, pending));
+    const { offered, notTaken } = await bothDone(broadcastDueTransactions(step), signPending(step, pending));
     await lookFor(step, notTaken);
 
     const moved = looked.length + settled + pending.length + replaced + filled + offered > 0;

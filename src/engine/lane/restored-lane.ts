@@ -1,4 +1,4 @@
-import type { AccountHistoryAnswer } from '../../chains/chain-client.ts';
+import type { PastTransactionsAnswer } from '../../chains/chain-client.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
@@ -48,7 +48,7 @@ export class RestoredLane {
   readonly #compared = new Map<string, number>();
   /** The lowest sequence of an old transaction that something unknown has used. */
   #displacedFrom: bigint | null = null;
-  #asked: Promise<AccountHistoryAnswer | undefined> | undefined;
+  #asked: Promise<PastTransactionsAnswer | undefined> | undefined;
   /** Why the old transactions wait for an operator; null while they do not. */
   #held: string | null = null;
   #restUntil = 0;
@@ -166,7 +166,7 @@ export class RestoredLane {
   }
 
   /** Asks once at a time. Undefined while there is no answer. */
-  async ask(look: () => Promise<AccountHistoryAnswer>): Promise<AccountHistoryAnswer | undefined> {
+  async ask(look: () => Promise<PastTransactionsAnswer>): Promise<PastTransactionsAnswer | undefined> {
     this.#asked ??= look();
     const asked = this.#asked;
     const answer = await withTimeout(LOOK_IN_STEP_MS, asked).catch((error: unknown) => {

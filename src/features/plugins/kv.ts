@@ -4,7 +4,7 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { KeyedEffect } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
-import { earlierEffect, writeOnce } from '../recorded-effects.ts';
+import { earlierEffect, writeEffectOnce } from '../recorded-effects.ts';
 import type { KvService } from '../services.ts';
 import { PluginWrites } from './plugin-writes.ts';
 import type { KvCaller, KvQuota, KvUsage } from './records/kv.ts';
@@ -45,7 +45,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
     const fenced = underLocks({ pluginId, locks }, body);
     if (effect === undefined) return await writes.run(pluginId, bytes, fenced);
     return await writes.runAlone(pluginId, async () => {
-      const { made } = await writeOnce(store, effect, async (writer) => ({ outcome: await fenced(writer) }));
+      const { made } = await writeEffectOnce(store, effect, async (writer) => ({ outcome: await fenced(writer) }));
       // The outcome of an earlier run has the same type, because the same body made it.
       return made.outcome as T;
     });
@@ -113,7 +113,7 @@ export function createKvService({ store, newId }: KvDeps): KvService {
       }
       if (effect === undefined) return cleared;
       // An earlier run may have ended half-way. The count then has only the keys that this rerun cleared.
-      return Number((await writeOnce(store, effect, async () => ({ outcome: cleared }))).made.outcome);
+      return Number((await writeEffectOnce(store, effect, async () => ({ outcome: cleared }))).made.outcome);
     },
 
     async lock({ pluginId }, name, forMs, effect, signal) {

@@ -7,8 +7,8 @@ import {
   findCaveatBreach,
   HOUR_MS,
   hasBudget,
-  type PluginSpender,
-  type Reservation,
+  type SpendingPlugin,
+  type SpendingReservation,
 } from './records/spending.ts';
 
 /** The most settled rows that one commit folds while a budget seems to be spent. */
@@ -30,7 +30,7 @@ export interface SpendingGuard {
    * @throws AppError `GRANT_EXCEEDED`, `BUDGET_SPENT`; then nothing is written
    */
   within<T>(
-    spender: PluginSpender | undefined,
+    spender: SpendingPlugin | undefined,
     asked: SpendingRequest,
     write: (reserve: ReserveSpending) => Promise<T>,
   ): Promise<T>;
@@ -59,7 +59,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
 
   async function reserved<T>(
     { chain }: SpendingRequest,
-    reservation: Reservation,
+    reservation: SpendingReservation,
     write: (reserve: ReserveSpending) => Promise<T>,
   ): Promise<T> {
     const { pluginId, relayerId } = reservation;
@@ -79,7 +79,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
     }
   }
 
-  async function refusalOf(shortage: BudgetShortage, budget: Reservation, unit: string): Promise<AppError> {
+  async function refusalOf(shortage: BudgetShortage, budget: SpendingReservation, unit: string): Promise<AppError> {
     const { rule, asked, limit, remaining } = shortage;
     const part = rule === 'value_per_hour' ? 'value' : 'fee';
     const freeAt = asked > limit ? null : await store.read.freeFrom(budget, part, asked - remaining);
@@ -114,7 +114,7 @@ export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>
  * @returns the request's reservation in its budget; undefined without a budget
  * @throws AppError `GRANT_EXCEEDED`
  */
-function reservationOf({ pluginId, caveats }: PluginSpender, asked: SpendingRequest): Reservation | undefined {
+function reservationOf({ pluginId, caveats }: SpendingPlugin, asked: SpendingRequest): SpendingReservation | undefined {
   const { chain, relayerId, transactionId, request } = asked;
   const { spending } = chain;
   if (spending === undefined) {

@@ -13,7 +13,7 @@ import type { Signer } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
 import { auditSignature } from '../audit/audit-records.ts';
 import { earlierEffect } from '../recorded-effects.ts';
-import type { CallBy, LifecycleService, TransactionsService } from '../services.ts';
+import type { CallTerms, LifecycleService, TransactionsService } from '../services.ts';
 import type { SignatureWait } from '../transactions/transactions.ts';
 import type { WebhookEventName } from '../webhooks/records/webhook-event.ts';
 import type { Relayer } from './records/relayer.ts';
@@ -40,14 +40,24 @@ interface Call {
 }
 
 /** Runs one of a family's own methods. A refusal is part of the outcome, like a node's refusal. */
-export type RunLocalRpc = (relayerId: string, body: unknown, method: LocalRpcMethod, by: CallBy) => Promise<RpcOutcome>;
+export type RunLocalRpc = (
+  relayerId: string,
+  body: unknown,
+  method: LocalRpcMethod,
+  by: CallTerms,
+) => Promise<RpcOutcome>;
 
 /** Runs calls that are not passed on to a node. The family answers them, with the relayer's signer if needed. */
 export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
   const { store, outbox, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
   const { read } = store;
 
-  async function resultOf(access: RelayerAccess, method: LocalRpcMethod, call: Call, by: CallBy): Promise<WireObject> {
+  async function resultOf(
+    access: RelayerAccess,
+    method: LocalRpcMethod,
+    call: Call,
+    by: CallTerms,
+  ): Promise<WireObject> {
     const { relayer } = access;
     const { params } = call;
     const account = { ...(await relayers.signingAccount(access)), maySpend: by.maySpend };
@@ -81,7 +91,7 @@ export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
     event: WebhookEventName | undefined,
     answer: WireObject,
     { method, params }: Call,
-    { actor }: CallBy,
+    { actor }: CallTerms,
   ): Promise<WireObject> {
     const isTold = event !== undefined && relayer.notificationId !== null;
     await store.write(async (writer) => {
@@ -97,7 +107,7 @@ export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
     method: LocalSendMethod,
     params: Json,
     account: RelayerAccount,
-    { effect, spender, actor }: CallBy,
+    { effect, spender, actor }: CallTerms,
   ): Promise<WireObject> {
     const { id: relayerId } = relayer;
     const body = method.body(params);
@@ -116,7 +126,7 @@ export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
    * Sends and waits for the signature. Without one in time it cancels the transaction.
    * @throws AppError `UNAVAILABLE` when it canceled the transaction
    */
-  async function signed(relayerId: string, body: JsonObject, by: CallBy): Promise<WireObject> {
+  async function signed(relayerId: string, body: JsonObject, by: CallTerms): Promise<WireObject> {
     const id = textOf((await transactions.send(relayerId, body, by))['id']);
     const view = await transactions.untilSigned(relayerId, id, signingMs);
     if (view !== undefined) return view;

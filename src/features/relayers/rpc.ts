@@ -11,8 +11,8 @@ import type { Store } from '../../store/store.ts';
 import type { Actor } from '../api-keys/records/caller.ts';
 import { auditPassThrough } from '../audit/audit-records.ts';
 import type { RelayerGrant } from '../plugins/records/plugin.ts';
-import { beginEffect, earlierEffect, settleEffect, writeOnce } from '../recorded-effects.ts';
-import type { CallBy, RpcService } from '../services.ts';
+import { beginEffect, earlierEffect, settleEffect, writeEffectOnce } from '../recorded-effects.ts';
+import type { CallTerms, RpcService } from '../services.ts';
 import type { RunLocalRpc } from './local-rpc.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 
@@ -55,7 +55,7 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
   async function pass(
     relayerId: string,
     bodies: readonly unknown[],
-    { effect, actor }: CallBy,
+    { effect, actor }: CallTerms,
     ask: (access: RelayerAccess, body: unknown, index: number) => Promise<RpcOutcome>,
   ): Promise<RpcOutcome[]> {
     // A call without a method is refused, so there is nothing to record.
@@ -106,18 +106,18 @@ export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcServi
     relayerId: string,
     body: unknown,
     method: LocalRpcMethod,
-    { effect, spender, actor }: CallBy,
+    { effect, spender, actor }: CallTerms,
   ): Promise<RpcOutcome> {
     const earlier = await earlierEffect(store.read, effect);
     if (earlier !== undefined && earlier.transactionId === null) return earlier.outcome as unknown as RpcOutcome;
     const outcome = await runOwn(relayerId, body, method, { effect, spender, actor });
     if (outcome.error === undefined || effect?.isStep !== true) return outcome;
     // Nothing was accepted, but a plugin acts on this outcome. So it is recorded.
-    await writeOnce(store, effect, async () => ({ outcome: storable(outcome) }));
+    await writeEffectOnce(store, effect, async () => ({ outcome: storable(outcome) }));
     return outcome;
   }
 
-  function askIn({ effect, actor, maySpend }: CallBy) {
+  function askIn({ effect, actor, maySpend }: CallTerms) {
     return (access: RelayerAccess, body: unknown, index: number): Promise<RpcOutcome> => {
       const client = access.client();
       const own = client.methods?.get(methodOf(body) ?? '');

@@ -7,7 +7,7 @@ import { auditSignature, type SignatureRequest } from '../audit/audit-records.ts
 import { answerOnce } from '../recorded-effects.ts';
 import type { Relayer } from '../relayers/records/relayer.ts';
 import type { RelayerDirectory } from '../relayers/relayer-access.ts';
-import type { CallBy, SigningService } from '../services.ts';
+import type { CallTerms, SigningService } from '../services.ts';
 
 export interface SigningDeps {
   store: Store;
@@ -23,7 +23,7 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
   /** Signs, and records the caller before the signature is returned. */
   function once(
     signed: SignatureRequest,
-    { effect, actor }: CallBy,
+    { effect, actor }: CallTerms,
     act: () => Promise<WireObject>,
   ): Promise<WireObject> {
     return answerOnce(store, effect, act, (writer) => auditSignature(writer, actor, signed));

@@ -7,7 +7,7 @@ import { failure, success } from '../../http/envelope.ts';
 import { toAppError } from '../../http/errors.ts';
 import { fingerprintOf } from '../../http/idempotency.ts';
 import type { IdempotencyKeys } from '../../http/idempotency-keys.ts';
-import { envelope, failureSchema } from '../../http/openapi/answers.ts';
+import { envelopeSchema, failureSchema } from '../../http/openapi/answers.ts';
 import { BODY, one, operation } from '../../http/operation.ts';
 import type { Access } from '../api-keys/records/access.ts';
 import type { Actor } from '../api-keys/records/caller.ts';
@@ -131,7 +131,7 @@ function answerOf(view: WireValue): WireObject {
 
 /** The outcome of a request that was accepted. */
 function sentSchema(transaction: z.ZodType) {
-  return envelope(transaction).extend({
+  return envelopeSchema(transaction).extend({
     status: z.literal(200),
     replayed: z
       .literal(true)

@@ -7,7 +7,7 @@ import { intentRefusal } from '../../engine/lane/intents.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store, StoredEffect, StoreWriter } from '../../store/store.ts';
 import { auditTransactionRequest } from '../audit/audit-records.ts';
-import { earlierEffect, writeOnce } from '../recorded-effects.ts';
+import { earlierEffect, writeEffectOnce } from '../recorded-effects.ts';
 import type { RelayerDirectory } from '../relayers/relayer-access.ts';
 import type { LifecycleService } from '../services.ts';
 import type { IntentAction } from './records/intent.ts';
@@ -51,7 +51,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     note: (writer: StoreWriter) => Promise<void>,
   ): Promise<number> {
     const { id, lane } = transaction;
-    const written = await writeOnce(store, effect, async (writer) => {
+    const written = await writeEffectOnce(store, effect, async (writer) => {
       await note(writer);
       return { outcome: await writer.insertIntent({ transactionId: id, lane, action }), transactionId: id };
     });

@@ -11,7 +11,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Store, StoreReader, StoreWriter } from '../../store/store.ts';
 import { auditTransactionRequest } from '../audit/audit-records.ts';
 import { createSpendingGuard } from '../plugins/spending.ts';
-import { earlierEffect, writeOnce } from '../recorded-effects.ts';
+import { earlierEffect, writeEffectOnce } from '../recorded-effects.ts';
 import { networkNotReached } from '../relayers/records/relayer.ts';
 import type { RelayerAccess, RelayerDirectory } from '../relayers/relayer-access.ts';
 import type { TransactionsService } from '../services.ts';
@@ -163,7 +163,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const { id, request } = transaction;
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
-        writeOnce(store, effect, async (writer) => {
+        writeEffectOnce(store, effect, async (writer) => {
           // What is asked for at once costs one round trip to PostgreSQL. If the relayer is gone, all of it is undone.
           const held = holdRelayer(writer, relayerId);
           const twin = await twinOf(writer, transaction, parsed.signedAs);

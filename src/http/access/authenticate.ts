@@ -14,7 +14,7 @@ export interface Identity {
 }
 
 /** A key made through the API, with the fields that a request needs. */
-export interface ClientKey extends Omit<Identity, 'rate'> {
+export interface AuthenticatedKey extends Omit<Identity, 'rate'> {
   readonly rate: KeyRate | null;
   readonly allowedOrigins: readonly string[];
   /** In milliseconds since the epoch. */
@@ -25,7 +25,7 @@ export interface AcceptedKeys {
   /** The key from the environment. */
   master: { id: string; key: string };
   /** Finds a key made through the API by the SHA-256 of the key in hexadecimal. */
-  withHash(hash: string): ClientKey | undefined;
+  withHash(hash: string): AuthenticatedKey | undefined;
   /** Calls the listener when a key may have changed. Returns a function that stops this. */
   onChange(listener: () => void): () => void;
 }

@@ -6,7 +6,7 @@ import type { Access } from '../../features/api-keys/records/access.ts';
  * Returns the error when the key may not make this request; undefined when it may. A resource that the key has no
  * access to is answered as if it did not exist.
  */
-export function refusalByNeed(request: FastifyRequest, access: Access): AppError | undefined {
+export function permissionRefusal(request: FastifyRequest, access: Access): AppError | undefined {
   const { requiredPermission: need } = request.routeOptions.config;
   if (need === undefined) return undefined;
   const { id } = request.params as { id?: string };

@@ -12,13 +12,13 @@ export const amount = z.number().meta({ type: 'integer', description: 'Exact int
 const logLevel = z.enum(['log', 'debug', 'info', 'warn', 'error', 'result']);
 
 /** The envelope of a success. */
-export function envelope(data: z.ZodType) {
+export function envelopeSchema(data: z.ZodType) {
   return z.object({ success: z.literal(true), data, error: z.null() });
 }
 
 /** The envelope of one page of a list. */
 export function pageOf(items: z.ZodType) {
-  return envelope(z.array(items)).extend({
+  return envelopeSchema(z.array(items)).extend({
     pagination: z.object({
       current_page: z.int().min(1).max(4_294_967_295),
       per_page: z.int().min(0).max(500),
@@ -29,7 +29,7 @@ export function pageOf(items: z.ZodType) {
 
 /** The envelope of one part of a list that only grows. */
 export function partOf(items: z.ZodType) {
-  return envelope(z.array(items)).extend({
+  return envelopeSchema(z.array(items)).extend({
     pagination: z.object({
       per_page: z.int().min(0).max(500),
       next_cursor: z.string().nullable().meta({
@@ -40,7 +40,7 @@ export function partOf(items: z.ZodType) {
 }
 
 /** Why a relayer is disabled, with the given types of checks. */
-export function disabledReasonSchema(type: z.ZodType) {
+export function disabledReasonAnswer(type: z.ZodType) {
   const cause = z.object({ type, details: z.string() });
   return z
     .union([
@@ -60,7 +60,7 @@ export const failureSchema = z.object({
     .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
     .meta({ description: 'Kind of failure, for programs; the meaning of a code never changes' }),
   retryable: z.boolean().meta({ description: 'Whether the same request may succeed later' }),
-  disabled_reason: disabledReasonSchema(z.string()).meta({
+  disabled_reason: disabledReasonAnswer(z.string()).meta({
     description: 'Only with RELAYER_DISABLED: the results of the failed checks, and the time of the next check',
   }),
   after: z.int().optional().meta({ description: 'Seconds to wait; only with status 429' }),
@@ -111,7 +111,9 @@ const metadata = z
   .optional()
   .meta({ description: 'Present if the configuration of the plugin sets emit_logs, emit_traces or emit_usage' });
 
-export const pluginResultSchema = envelope(z.unknown().meta({ description: 'Return value of the handler' })).extend({
+export const pluginResultSchema = envelopeSchema(
+  z.unknown().meta({ description: 'Return value of the handler' }),
+).extend({
   metadata,
 });
 

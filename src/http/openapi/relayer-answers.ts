@@ -3,7 +3,7 @@ import type { Chain } from '../../chains/chain.ts';
 import { networkTypeSchema } from '../../domain/network-type.ts';
 import { moment } from '../../domain/wire-time.ts';
 import { COMMON_RELAYER_CHECKS } from '../../features/relayers/records/disabled-reason.ts';
-import { amount, disabledReasonSchema } from './answers.ts';
+import { amount, disabledReasonAnswer } from './answers.ts';
 
 /** The answers about a relayer. Families add their own fields and reasons to them. */
 export interface RelayerAnswers {
@@ -63,7 +63,7 @@ function relayerSchema(check: z.ZodType) {
     system_disabled: z.boolean().meta({
       description: 'Whether the service has disabled the relayer: its checks fail, or its network was not reached yet',
     }),
-    disabled_reason: disabledReasonSchema(check).meta({
+    disabled_reason: disabledReasonAnswer(check).meta({
       description:
         'Results of the failed checks, and the time of the next check; no time before the first check has ended',
     }),

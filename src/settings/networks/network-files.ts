@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
 import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
-import { type ConfigurationPlace, checkValue } from '../check.ts';
+import { type ConfigurationPlace, parseOrReport } from '../check.ts';
 import { displayPath, fileErrorCode, readJsonFile } from '../json-file.ts';
 import type { ConfigurationFindings } from '../problems.ts';
 import { rpcUrlsSchema } from '../schema.ts';
@@ -48,7 +48,7 @@ export function parseNetworkEntry(
   at: ConfigurationPlace,
   findings: ConfigurationFindings,
 ): NetworkEntry | undefined {
-  const parsed = checkValue(networkEntrySchema, value, at, findings);
+  const parsed = parseOrReport(networkEntrySchema, value, at, findings);
   if (parsed === undefined) return undefined;
   const { network, type, from, rpc_urls: rpcUrls, $schema: _, ...fields } = parsed;
   return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../domain/json/json.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType } from '../../domain/network-type.ts';
 import type { ConfiguredNetwork } from '../../features/networks/record.ts';
 import type { RpcUrl } from '../../features/relayers/records/relayer.ts';
-import { checkValue } from '../check.ts';
+import { parseOrReport } from '../check.ts';
 import type { ChainSchemas, KnownChains } from '../configuration.ts';
 import type { ConfigurationFindings } from '../problems.ts';
 import { givesUrlsOnly, type NetworkEntry, networkEntrySchema, parseNetworkEntry } from './network-files.ts';
@@ -174,7 +174,7 @@ function finish(
     findings.problem(at.file, path, 'missing: where the network is reached, as an array of URLs');
     return undefined;
   }
-  const settings = checkValue(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
+  const settings = parseOrReport(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
   return settings === undefined
     ? undefined
     : { type: chain.type, name, rpcUrls, settings, isBuiltIn: entry === undefined };

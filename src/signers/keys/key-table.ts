@@ -1,6 +1,6 @@
 import { type HeldKey, holdKey, KeyFault } from '../held-key.ts';
 import { openKeystoreFile } from '../keystore.ts';
-import type { KeyMaterial } from '../signer.ts';
+import type { KeySource } from '../signer.ts';
 import type { KeyThreadResponse, KeyThreadResult, KeyUse } from './key-thread.ts';
 
 /**
@@ -13,7 +13,7 @@ export class KeyTable {
   readonly #opening = new Set<number>();
 
   /** Opens a key. Signing goes on while a file is read and a key is derived. Never rejects. */
-  async open(key: number, material: KeyMaterial): Promise<KeyThreadResponse> {
+  async open(key: number, material: KeySource): Promise<KeyThreadResponse> {
     this.#opening.add(key);
     try {
       const held = holdKey(await bytesOf(material));
@@ -52,7 +52,7 @@ export class KeyTable {
   }
 }
 
-async function bytesOf(material: KeyMaterial): Promise<Uint8Array> {
+async function bytesOf(material: KeySource): Promise<Uint8Array> {
   if (material.kind === 'key') return material.bytes;
   try {
     return await openKeystoreFile(material.path, material.passphrase);

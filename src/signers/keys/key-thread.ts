@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Curve, KeyMaterial } from '../signer.ts';
+import type { Curve, KeySource } from '../signer.ts';
 
 /** Starts the thread; tests start another one. */
 export type StartKeyThread = () => Worker;
@@ -30,7 +30,7 @@ interface Waiting<T> {
  * The main thread's side of the thread that keeps the keys. That thread keeps the process alive only while requests are
  * open.
  */
-export class KeyThread {
+export class KeyThreadConnection {
   readonly #worker: Worker;
   readonly #ended = Promise.withResolvers<void>();
   readonly #overdueMs: number;
@@ -68,7 +68,7 @@ export class KeyThread {
    * @returns a text that tells the key apart from others
    * @throws Error with the reason; KeyThreadLost
    */
-  async open(key: number, material: KeyMaterial): Promise<string> {
+  async open(key: number, material: KeySource): Promise<string> {
     const { promise, ...waiting } = Promise.withResolvers<string>();
     if (this.#lost !== undefined) throw this.#lost;
     this.#opening.set(key, waiting);
@@ -198,7 +198,7 @@ export interface KeyUse {
 }
 
 export type KeyThreadRequest =
-  | { kind: 'open'; key: number; material: KeyMaterial }
+  | { kind: 'open'; key: number; material: KeySource }
   /** Many uses in one message. A message for each use would cost a tenth of a signature. */
   | { kind: 'use'; uses: KeyUse[] }
   | { kind: 'forget'; key: number }

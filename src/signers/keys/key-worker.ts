@@ -1,5 +1,5 @@
-import type { Curve, KeyHolder, KeyMaterial, Signer } from '../signer.ts';
-import { KeyThread, KeyThreadLost, type StartKeyThread, startKeyThread } from './key-thread.ts';
+import type { Curve, KeyHolder, KeySource, Signer } from '../signer.ts';
+import { KeyThreadConnection, KeyThreadLost, type StartKeyThread, startKeyThread } from './key-thread.ts';
 
 /** How often a request is tried when it ends the thread each time. */
 const TRIES = 3;
@@ -13,7 +13,7 @@ export interface KeyWorkerOptions {
 
 /** A key as it is kept in one thread. */
 interface Place {
-  worker: KeyThread;
+  worker: KeyThreadConnection;
   key: number;
   opened: Promise<void>;
 }
@@ -23,19 +23,19 @@ interface Place {
  * thread starts with the first key. When it is lost, a new thread gets the keys again, and the unanswered requests.
  * Signing twice has the same effect as signing once.
  */
-export class KeyWorker implements KeyHolder {
-  readonly #start: () => KeyThread;
+export class RestartingKeyThread implements KeyHolder {
+  readonly #start: () => KeyThreadConnection;
   readonly #onLost: (lost: Error) => void;
-  #worker: KeyThread | undefined;
+  #worker: KeyThreadConnection | undefined;
   #keys = 0;
   #isClosed = false;
 
   constructor({ onLost = () => {}, start = startKeyThread, overdueMs }: KeyWorkerOptions = {}) {
-    this.#start = () => new KeyThread(start(), overdueMs);
+    this.#start = () => new KeyThreadConnection(start(), overdueMs);
     this.#onLost = onLost;
   }
 
-  async open(id: string, material: () => Promise<KeyMaterial>): Promise<Signer> {
+  async open(id: string, material: () => Promise<KeySource>): Promise<Signer> {
     let place: Place | undefined;
     let isClosed = false;
     /**
@@ -43,7 +43,7 @@ export class KeyWorker implements KeyHolder {
      */
     let mark: string | undefined;
 
-    const put = async (worker: KeyThread, key: number): Promise<void> => {
+    const put = async (worker: KeyThreadConnection, key: number): Promise<void> => {
       const found = await worker.open(key, await material());
       mark ??= found;
       if (mark === found) return;
@@ -101,7 +101,7 @@ export class KeyWorker implements KeyHolder {
     await this.#worker?.end();
   }
 
-  #current(): KeyThread {
+  #current(): KeyThreadConnection {
     if (this.#isClosed) throw new Error('it is closed');
     if (this.#worker === undefined || this.#worker.lost !== undefined) this.#worker = this.#start();
     return this.#worker;

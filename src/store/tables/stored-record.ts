@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Columns, FieldsOf, RecordKind, RowOf } from '../../domain/record.ts';
 import type { Log } from '../../observability/log.ts';
 import { type Connection, sealerOf } from '../connection.ts';
-import { RECORDS, type Tables } from '../schema.ts';
+import { RECORD_KINDS, type Tables } from '../schema.ts';
 import { type SealedPlace, type Sealer, UnsealableSecret } from '../sealing.ts';
 
 /** A record in the database that this version cannot read. The message names the table and the record. */
@@ -182,7 +182,7 @@ function textOf(row: object): number {
  * is: it stops only the relayers of its signer.
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
-  for (const { table, key, sealed } of RECORDS) {
+  for (const { table, key, sealed } of RECORD_KINDS) {
     if (sealed.length === 0) continue;
     const columns = sql.join([...key, ...sealed].map((name) => sql.ref(name)));
     const { rows } = await sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)}`.execute(db);

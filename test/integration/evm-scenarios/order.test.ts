@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
 import { startKeyThread } from '../../../src/signers/keys/key-thread.ts';
-import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../../../src/signers/keys/key-worker.ts';
 import { startAnvil } from '../../support/anvil.ts';
 import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { InstanceLeases } from '../../support/instance-leases.ts';
@@ -181,7 +181,7 @@ t.test(
 t.test('the thread with the key dies again and again: each nonce is used once, each payment made once', async (t) => {
   const threads: Worker[] = [];
   let isBusy = false;
-  const keeper = new KeyWorker({
+  const keeper = new RestartingKeyThread({
     start: () => {
       const thread = startKeyThread();
       threads.push(thread);

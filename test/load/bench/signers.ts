@@ -13,7 +13,7 @@ import { createSignerHttp } from '../../../src/egress/signer-http.ts';
 import { NO_METRICS } from '../../../src/observability/metrics.ts';
 import { createSecretResolver } from '../../../src/settings/secrets.ts';
 import { holdKey } from '../../../src/signers/held-key.ts';
-import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../../../src/signers/keys/key-worker.ts';
 import { createSignerKinds, openSigner } from '../../../src/signers/registry.ts';
 import type { Curve, Signer } from '../../../src/signers/signer.ts';
 import { startAwsKms } from '../../support/signers/aws-kms-double.ts';
@@ -82,7 +82,7 @@ async function measure(subject: SignerSubject, { signatures, together }: SignerB
   const { type, curve } = subject;
   const memory = subject.service?.inMemory();
   const network = createSignerHttp();
-  const keeper = new KeyWorker();
+  const keeper = new RestartingKeyThread();
   const signer = await openSigner(
     createSignerKinds(),
     { id: 'bench', ...subject },

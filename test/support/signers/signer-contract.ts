@@ -8,7 +8,7 @@ import type { NetworkType } from '../../../src/domain/network-type.ts';
 import type { HttpClient } from '../../../src/egress/http-client.ts';
 import { createSignerHttp } from '../../../src/egress/signer-http.ts';
 import { createSecretResolver } from '../../../src/settings/secrets.ts';
-import { KeyWorker } from '../../../src/signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../../../src/signers/keys/key-worker.ts';
 import { rawKeySignerKind } from '../../../src/signers/raw-key.ts';
 import {
   createSignerKinds,
@@ -50,7 +50,7 @@ async function open(
 ): Promise<Opened> {
   const metrics = new RecordedMetrics();
   const errors: unknown[] = [];
-  const keeper = new KeyWorker();
+  const keeper = new RestartingKeyThread();
   t.teardown(() => keeper.close());
   const tools: KindTools = {
     secrets: createSecretResolver(Object.fromEntries(environment)),

@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import { HOUR_MS, type Reservation } from '../../../src/features/plugins/records/spending.ts';
+import { HOUR_MS, type SpendingReservation } from '../../../src/features/plugins/records/spending.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const BIG = 10n ** 60n;
 
-const reservation = (transactionId: string, more: Partial<Reservation> = {}): Reservation => ({
+const reservation = (transactionId: string, more: Partial<SpendingReservation> = {}): SpendingReservation => ({
   transactionId,
   pluginId: 'p',
   relayerId: 'r',
@@ -15,7 +15,7 @@ const reservation = (transactionId: string, more: Partial<Reservation> = {}): Re
   ...more,
 });
 
-const reserve = (store: Store, transactionId: string, more: Partial<Reservation> = {}) =>
+const reserve = (store: Store, transactionId: string, more: Partial<SpendingReservation> = {}) =>
   store.write((writer) => writer.reserveSpending(reservation(transactionId, more)));
 
 const spent = (store: Store) => store.read.spentLastHour('p', 'r');

@@ -187,7 +187,7 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
 const MAX_BYTES = 65_536;
 
 /** HKDF and PBKDF2 (Web Cryptography 32 and 33). */
-export function createDerivations(tools: SubtleTools): readonly SubtleAlgorithm[] {
+export function createSubtleDerivations(tools: SubtleTools): readonly SubtleAlgorithm[] {
   const { fail, parameters, arithmetic } = tools;
 
   function keysOf(name: string): SubtleAlgorithm {

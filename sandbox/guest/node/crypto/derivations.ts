@@ -22,7 +22,7 @@ interface ScryptOptions {
 }
 
 /** Makes keys from passwords and other secrets. Functions with a callback run beside the guest. */
-export function createDerivations(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
+export function createNodeDerivations(arithmetic: ProcessCrypto, { secret }: NodeKeys) {
   const now = (question: SlowCryptoQuestion) => Buffer.from(arithmetic.bytes(question).buffer);
   const later = async (question: SlowCryptoQuestion) => Buffer.from((await arithmetic.bytesLater(question)).buffer);
 

@@ -1,7 +1,7 @@
 import vm from 'node:vm';
 import t from 'tap';
 import { Freezer } from '../../../guest/intrinsics/freeze.ts';
-import { FrozenIntrinsics, freezeSegments } from '../../../guest/intrinsics/frozen-intrinsics.ts';
+import { freezeSegments, IntrinsicsFreezer } from '../../../guest/intrinsics/frozen-intrinsics.ts';
 import {
   collectIntrinsics,
   intrinsicsBehind,
@@ -219,7 +219,7 @@ t.test('frozen intrinsics', async (t) => {
     const context = vm.createContext();
     // Whoever looks first has it made, in a realm of their own.
     const global = vm.runInContext('Temporal; globalThis', context) as typeof globalThis;
-    const shared = new FrozenIntrinsics(global, new GlobalNames(global, () => {}), mentioned);
+    const shared = new IntrinsicsFreezer(global, new GlobalNames(global, () => {}), mentioned);
     return { shared, run: (script: string): unknown => vm.runInContext(script, context) };
   }
 

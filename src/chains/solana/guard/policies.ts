@@ -13,7 +13,7 @@ export interface GuardedTransaction {
   called?: readonly string[];
 }
 
-export interface GuardOptions {
+export interface PolicyGuardOptions {
   /** {@link feePayerLoss}. */
   paysRent: boolean;
   /** {@link spendsOwnFunds}: the account may lose more than the fee, but not itself. */
@@ -37,7 +37,7 @@ export function policyViolation(
   guarded: GuardedTransaction,
   relayer: string,
   policy: SolanaPolicy,
-  { paysRent, spends = false }: GuardOptions,
+  { paysRent, spends = false }: PolicyGuardOptions,
 ): string | undefined {
   const { message, size, lookedUp } = guarded;
   return violationText(
@@ -71,7 +71,7 @@ function subjectsOf({ message, lookedUp = [], called = [] }: GuardedTransaction)
 }
 
 /** What a relayer may lose beyond the fee: rent for accounts that it makes, where users pay it back. */
-export function guardOptionsOf({ feePaymentStrategy }: Pick<SolanaPolicy, 'feePaymentStrategy'>): GuardOptions {
+export function guardOptionsOf({ feePaymentStrategy }: Pick<SolanaPolicy, 'feePaymentStrategy'>): PolicyGuardOptions {
   return { paysRent: feePaymentStrategy === 'user' };
 }
 
@@ -79,7 +79,11 @@ export function guardOptionsOf({ feePaymentStrategy }: Pick<SolanaPolicy, 'feePa
  * What a relayer may lose by a transaction that a client made.
  * @param maySpend whether the client may send through the relayer
  */
-export function clientGuardOptions(message: CompiledMessage, policy: SolanaPolicy, maySpend: boolean): GuardOptions {
+export function clientGuardOptions(
+  message: CompiledMessage,
+  policy: SolanaPolicy,
+  maySpend: boolean,
+): PolicyGuardOptions {
   return { ...guardOptionsOf(policy), spends: maySpend && spendsOwnFunds(message, policy) };
 }
 

@@ -12,14 +12,14 @@ import type { Metrics } from '../../../observability/metrics.ts';
 import type { Actor } from '../../api-keys/records/caller.ts';
 import type { RecordedEffects } from '../../recorded-effects.ts';
 import type { KvCaller } from '../records/kv.ts';
-import type { PluginSpender } from '../records/spending.ts';
+import type { SpendingPlugin } from '../records/spending.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCapabilityCall } from './capabilities/capability.ts';
 import type { HeldLocks } from './capabilities/held-locks.ts';
-import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
+import { INTERNAL_FAILURE, spendingFailure, TransactionWaitTimeout } from './capabilities/relayer-failure.ts';
 import type { EffectReplay } from './effect-replay.ts';
 import { printableLogText } from './forwarded-logs.ts';
-import type { Answer, OpenCall } from './open-calls.ts';
+import type { CallAnswer, OpenCall } from './open-calls.ts';
 
 export interface CapabilityGatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
@@ -59,7 +59,7 @@ export class CapabilityGateway {
     return reply;
   }
 
-  private async handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<Answer> {
+  private async handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<CallAnswer> {
     record.requests++;
     if (record.requests > record.plugin.maxCalls) {
       return refused('unknown', `A call of this plugin may make ${record.plugin.maxCalls} capability calls`);
@@ -92,7 +92,7 @@ export class CapabilityGateway {
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
     effect?: KeyedEffect,
-  ): Promise<Answer> {
+  ): Promise<CallAnswer> {
     const refusal = record.plugin.grants.refusal(prepared.need);
     if (refusal === undefined) return this.run(record, capability, prepared, effect);
     this.traceAtOnce(record, prepared, 'refused');
@@ -109,7 +109,7 @@ export class CapabilityGateway {
     run: EffectReplay,
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
-  ): Promise<Answer> {
+  ): Promise<CallAnswer> {
     const { effects, log } = this.deps;
     const { method } = capability;
     const effect = run.next(payloadHash(method, prepared.payload()));
@@ -172,7 +172,7 @@ export class CapabilityGateway {
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
     effect: KeyedEffect | undefined,
-  ): Promise<Answer> {
+  ): Promise<CallAnswer> {
     const { clock, uuid } = this.deps;
     const { method } = capability;
     const requestId = uuid();
@@ -216,7 +216,7 @@ export class CapabilityGateway {
   }
 
   private failure(record: CallRecord, capability: BoundCapability, requestId: string, error: unknown): CapabilityReply {
-    if (error instanceof WaitTimeout) {
+    if (error instanceof TransactionWaitTimeout) {
       return { ok: false, error: { message: error.message, status: error.status } };
     }
     if (error instanceof TooLarge) return refuse(`The answer is ${error.message}`);
@@ -298,7 +298,7 @@ class CallPrincipal {
     return this.record.plugin.grants.hosts;
   }
 
-  spender(relayerId: string): PluginSpender | undefined {
+  spender(relayerId: string): SpendingPlugin | undefined {
     return this.record.plugin.grants.spender(relayerId);
   }
 
@@ -321,7 +321,7 @@ function refuse(message: string): CapabilityReply {
   return { ok: false, error: { message } };
 }
 
-function refused(method: string, message: string): Answer {
+function refused(method: string, message: string): CallAnswer {
   return { method, result: 'refused', reply: refuse(message) };
 }
 

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 
 /** What the gateway knows of one capability call once it is answered. */
-export interface Answer {
+export interface CallAnswer {
   /** A method of the contract or `unknown`: a label of metrics, so never the guest's text. */
   method: string;
   result: 'ok' | 'refused' | 'failed';
@@ -17,7 +17,7 @@ export interface OpenCall {
   readonly message: RequestMessage;
   /** Whether it may change something outside. */
   hasEffect: boolean;
-  answering: Promise<Answer>;
+  answering: Promise<CallAnswer>;
 }
 
 /** The call that has ended, for the log. */
@@ -48,7 +48,7 @@ export async function lineOfLeftCalls(
   const effects = all.filter(({ hasEffect }) => hasEffect);
   const left = hasReturned ? [...effects, ...all.filter(({ hasEffect }) => !hasEffect)] : effects;
   if (left.length === 0) return undefined;
-  const answers = new Map<OpenCall, Answer>();
+  const answers = new Map<OpenCall, CallAnswer>();
   const following = effects.map(async (call) => answers.set(call, await call.answering));
   await withTimeout(LEFT_MS, Promise.all(following));
   for (const call of effects) if (!answers.has(call)) void tellLater(call, run, log);
@@ -68,7 +68,7 @@ function nameOf({ message: { method, params } }: OpenCall): string {
   return typeof key === 'string' ? `${shown(method)} ${JSON.stringify(shown(key))}` : shown(method);
 }
 
-function fateOf({ hasEffect, message }: OpenCall, answer: Answer | undefined): string {
+function fateOf({ hasEffect, message }: OpenCall, answer: CallAnswer | undefined): string {
   if (!hasEffect) return 'its answer was dropped';
   if (answer === undefined) return 'still under way, it may happen yet';
   const { reply, isDone } = answer;
@@ -82,7 +82,7 @@ function fateOf({ hasEffect, message }: OpenCall, answer: Answer | undefined): s
   return isDone === true ? `done (${reason})` : `not done (${reason})`;
 }
 
-function transactionOf({ method }: OpenCall['message'], { reply }: Answer): string | undefined {
+function transactionOf({ method }: OpenCall['message'], { reply }: CallAnswer): string | undefined {
   if (method !== 'relayer.sendTransaction' || !reply.ok) return undefined;
   const { value } = reply;
   const id = typeof value === 'object' && value !== null && 'id' in value ? value['id'] : undefined;

@@ -17,7 +17,7 @@ export interface SpendingCaveats {
 }
 
 /** A plugin that asks for a transaction, and the limits that it has. */
-export interface PluginSpender {
+export interface SpendingPlugin {
   readonly pluginId: string;
   readonly caveats: SpendingCaveats;
 }
@@ -102,7 +102,7 @@ export const spendingRecord = defineRecord(
 export type BudgetRule = 'value_per_hour' | 'fee_per_hour';
 
 /** What a transaction counts against a plugin's budget of a relayer. */
-export interface Reservation {
+export interface SpendingReservation {
   readonly transactionId: string;
   readonly pluginId: string;
   readonly relayerId: string;

@@ -11,7 +11,7 @@ import {
   budgetRecord,
   findBudgetShortage,
   HOUR_MS,
-  type Reservation,
+  type SpendingReservation,
   spendingRecord,
 } from '../records/spending.ts';
 
@@ -153,7 +153,7 @@ export function spendingWrites(connection: Connection) {
       .execute();
   }
 
-  async function open({ pluginId, relayerId, feeLimit }: Reservation): Promise<Totals> {
+  async function open({ pluginId, relayerId, feeLimit }: SpendingReservation): Promise<Totals> {
     const { numInsertedOrUpdatedRows } = await db
       .insertInto('budgets')
       .values(budgetRecord.write({ pluginId, relayerId, feeLimit, value: 0n, fee: 0n }))

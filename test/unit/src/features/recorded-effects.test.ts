@@ -6,7 +6,7 @@ import {
   createRecordedEffects,
   earlierEffect,
   settleEffect,
-  writeOnce,
+  writeEffectOnce,
 } from '../../../../src/features/recorded-effects.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { storeFor } from '../../../support/store.ts';
@@ -16,7 +16,7 @@ async function setUp(t: Test) {
   const effect = await keyedEffect(store);
   const count = async (by: number) => Number((await store.read.kvGet('p', 'count')) ?? by);
   const write = (given: KeyedEffect | undefined = effect) =>
-    writeOnce(store, given, async (writer) => {
+    writeEffectOnce(store, given, async (writer) => {
       const outcome = Number((await writer.kvGet('p', 'count')) ?? 0) + 1;
       await writer.kvSet('p', 'count', String(outcome));
       return { outcome, more: 'not stored' };
@@ -35,7 +35,8 @@ t.test('a write under one name happens once, however often it is asked for, also
 
 t.test('without a name it happens each time, and nothing is noted', async (t) => {
   const { store, count } = await setUp(t);
-  const write = () => writeOnce(store, undefined, async (writer) => ({ outcome: await writer.kvDelete('p', 'x') }));
+  const write = () =>
+    writeEffectOnce(store, undefined, async (writer) => ({ outcome: await writer.kvDelete('p', 'x') }));
   t.strictSame(await write(), { isRepeat: false, made: { outcome: false } });
   t.strictSame(await write(), { isRepeat: false, made: { outcome: false } });
   t.equal(await earlierEffect(store.read, undefined), undefined);
@@ -44,7 +45,7 @@ t.test('without a name it happens each time, and nothing is noted', async (t) =>
 
 t.test('a write that fails has not happened', async (t) => {
   const { store, effect, write } = await setUp(t);
-  const failing = writeOnce(store, effect, async (writer) => {
+  const failing = writeEffectOnce(store, effect, async (writer) => {
     await writer.kvSet('p', 'count', '7');
     throw new Error('no');
   });

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { Access, FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
-import { type ClientKey, createAuthenticator } from '../../../../src/http/access/authenticate.ts';
+import { type AuthenticatedKey, createAuthenticator } from '../../../../src/http/access/authenticate.ts';
 import { seenPlugin } from '../../../../src/http/access/seen-plugin.ts';
 import { SignInCode } from '../../../../src/http/access/sign-in-code.ts';
 import { permissionOf, refuseUndeclared } from '../../../../src/http/operation.ts';
@@ -11,7 +11,7 @@ import { startHttp } from '../../../support/http-server.ts';
 
 t.test('auth', async (t) => {
   const KEY = 'k'.repeat(32);
-  const keys = { master: { id: 'default', key: KEY }, withHash: (): ClientKey | undefined => undefined };
+  const keys = { master: { id: 'default', key: KEY }, withHash: (): AuthenticatedKey | undefined => undefined };
   const authenticate = createAuthenticator(keys, () => 0);
 
   t.test('the key is accepted, whatever case the header name has', (t) => {
@@ -56,7 +56,13 @@ t.test('auth', async (t) => {
     const secret = 'iso_of-a-client';
     let now = 5;
     const access = new Access(['metrics:read']);
-    const key: ClientKey = { id: 'k1', access, rate: { perSecond: 1, burst: 2 }, allowedOrigins: ['*'], expiresAt: 10 };
+    const key: AuthenticatedKey = {
+      id: 'k1',
+      access,
+      rate: { perSecond: 1, burst: 2 },
+      allowedOrigins: ['*'],
+      expiresAt: 10,
+    };
     const asked: string[] = [];
     const withHash = (hash: string) => {
       asked.push(hash);

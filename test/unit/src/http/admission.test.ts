@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { FULL_ACCESS } from '../../../../src/features/api-keys/records/access.ts';
-import type { ClientKey } from '../../../../src/http/access/authenticate.ts';
+import type { AuthenticatedKey } from '../../../../src/http/access/authenticate.ts';
 import { admitRequests, Drain } from '../../../../src/http/admission.ts';
 import { NO_METRICS } from '../../../../src/observability/metrics.ts';
 
@@ -14,7 +14,7 @@ function start(t: Test, allowed = true) {
   const app = fastify();
   const drain = new Drain();
   const subjects: string[] = [];
-  const clientKeys = new Map<string, ClientKey>();
+  const clientKeys = new Map<string, AuthenticatedKey>();
   admitRequests(app, {
     keys: { master: { id: 'default', key: KEY }, withHash: (hash) => clientKeys.get(hash) },
     drain,

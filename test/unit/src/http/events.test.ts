@@ -9,7 +9,7 @@ import {
   createTransactionEvents,
   type TransactionEvents,
 } from '../../../../src/features/transactions/transaction-events.ts';
-import type { ClientKey } from '../../../../src/http/access/authenticate.ts';
+import type { AuthenticatedKey } from '../../../../src/http/access/authenticate.ts';
 import { createCursorIds } from '../../../../src/http/cursors.ts';
 import { EventSource, OpenStreams, WakeUp } from '../../../../src/http/events/event-source.ts';
 import { callsText, eventStream, eventText, type StreamParts } from '../../../../src/http/events/event-stream.ts';
@@ -32,7 +32,7 @@ function called({ pluginHost }: Server, pluginId: string, requestId: string): vo
 }
 
 /** Changes every key that was made. */
-function changeKey({ clientKeys, keyChanges }: Server, change: Partial<ClientKey>): void {
+function changeKey({ clientKeys, keyChanges }: Server, change: Partial<AuthenticatedKey>): void {
   for (const [hash, key] of clientKeys) clientKeys.set(hash, { ...key, ...change });
   keyChanges.notifyAny();
 }

@@ -13,7 +13,7 @@ import { createDeliveriesService } from '../../../../src/features/webhooks/deliv
 import { deliverySchema, wholeDeliverySchema } from '../../../../src/features/webhooks/operations.ts';
 import { failure, success, successPage } from '../../../../src/http/envelope.ts';
 import { callEventView, transactionEventView } from '../../../../src/http/events/event-stream.ts';
-import { envelope, failureSchema, pageOf } from '../../../../src/http/openapi/answers.ts';
+import { envelopeSchema, failureSchema, pageOf } from '../../../../src/http/openapi/answers.ts';
 import { relayerAnswers } from '../../../../src/http/openapi/relayer-answers.ts';
 import { describedOperations } from '../../../../src/http/operation-table.ts';
 import { pluginCallEventSchema, transactionEventSchema } from '../../../../src/http/routes/events.ts';
@@ -22,7 +22,7 @@ import { eventOf, notificationOf, relayerOf, storeFor } from '../../../support/s
 
 t.test('the envelopes are those that the server makes', (t) => {
   const page = { page: 1, perPage: 10 };
-  t.same(envelope(z.string()).parse(success('x')), success('x'));
+  t.same(envelopeSchema(z.string()).parse(success('x')), success('x'));
   const list = successPage({ items: ['x'], total: 1 }, page);
   t.same(pageOf(z.string()).parse(list), list);
   for (const error of [

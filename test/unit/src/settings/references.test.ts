@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { checkValue } from '../../../../src/settings/check.ts';
+import { parseOrReport } from '../../../../src/settings/check.ts';
 import type { ChainSchemas } from '../../../../src/settings/configuration.ts';
 import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import {
@@ -193,7 +193,7 @@ t.test('a secret in place of the name of its variable is not shown', (t) => {
 t.test('check', async (t) => {
   function faults(schema: z.ZodType, value: unknown): string[] {
     const findings = new ConfigurationFindings();
-    checkValue(schema, value, { file: 'f', path: 'here' }, findings);
+    parseOrReport(schema, value, { file: 'f', path: 'here' }, findings);
     return findings.problems.map(problemText);
   }
 

@@ -6,7 +6,7 @@ import type { FetchGrants } from '../../../../egress/fetch/plugin-fetch.ts';
 import type { Actor } from '../../../api-keys/records/caller.ts';
 import type { Services } from '../../../services.ts';
 import type { KvCaller } from '../../records/kv.ts';
-import type { PluginSpender } from '../../records/spending.ts';
+import type { SpendingPlugin } from '../../records/spending.ts';
 import type { RequiredGrant } from './grants.ts';
 import type { HeldLocks } from './held-locks.ts';
 
@@ -27,7 +27,7 @@ export interface Principal {
   /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
-  spender(relayerId: string): PluginSpender | undefined;
+  spender(relayerId: string): SpendingPlugin | undefined;
   /** Whether the plugin may send through a relayer: then what it has signed may spend what the relayer holds. */
   maySend(relayerId: string): boolean;
 }

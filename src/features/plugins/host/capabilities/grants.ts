@@ -8,7 +8,7 @@ import {
   hostPattern,
 } from '../../records/host-permission.ts';
 import { type PluginEntry, type RelayerGrant, type RelayerPermission, SPENDING_CAVEATS } from '../../records/plugin.ts';
-import type { PluginSpender } from '../../records/spending.ts';
+import type { SpendingPlugin } from '../../records/spending.ts';
 
 /**
  * The right that a capability call needs, and further ones. `acts`: a node may do more than read for this call.
@@ -25,7 +25,7 @@ export interface PluginGrants {
   /** `undefined` when granted. Otherwise the refusal, with the configuration line that would grant it. */
   refusal(need: RequiredGrant): string | undefined;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
-  spender(relayerId: string): PluginSpender | undefined;
+  spender(relayerId: string): SpendingPlugin | undefined;
   /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
   /** The environment entries that the plugin may see and that exist. */

@@ -50,7 +50,7 @@ export function spendingFailure(
 }
 
 /** Thrown by `relayer.waitTransaction` when its time is over. The guest turns it into a `PluginError`. */
-export class WaitTimeout extends Error {
+export class TransactionWaitTimeout extends Error {
   /** HTTP status of the answer when the plugin does not catch the error. */
   readonly status = 504;
 

@@ -4,7 +4,7 @@ import { rpcMayAct, rpcRights } from '../../../relayers/rpc.ts';
 import type { Services } from '../../../services.ts';
 import type { RelayerGrant } from '../../records/plugin.ts';
 import { type Capability, defineCapability, json, type ResultSchema } from './capability.ts';
-import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
+import { type PayloadPrefix, relayerFailure, TransactionWaitTimeout } from './relayer-failure.ts';
 
 /** Long enough for every id. The services decide which ids exist. */
 const id = z.string().min(1).max(256);
@@ -91,7 +91,7 @@ export const relayerCapabilities = [
       const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS } = params;
       const timing = { intervalMs: interval, timeoutMs: timeout };
       const transaction = await transactions.wait(relayerId, transactionId, timing, signal);
-      if (transaction === undefined) throw new WaitTimeout(transactionId, timeout);
+      if (transaction === undefined) throw new TransactionWaitTimeout(transactionId, timeout);
       return transaction;
     },
   }),

@@ -62,7 +62,7 @@ export class PluginCatalog {
   private readonly deps: PluginCatalogDeps;
   private entries: readonly PluginEntry[];
   private readonly plugins = new Map<string, KnownPlugin>();
-  private readonly places: BuildConcurrency;
+  private readonly places: FairWorkLimit;
   private readonly room: BundleSizeLimit;
   /** The slow builds, by plugin id. No other build waits for them. */
   private readonly slow = new Map<string, Promise<void>>();
@@ -85,7 +85,7 @@ export class PluginCatalog {
   constructor(deps: PluginCatalogDeps) {
     this.deps = deps;
     this.entries = deps.entries;
-    this.places = new BuildConcurrency(BUILDS, deps.placeMs ?? PLACE_MS);
+    this.places = new FairWorkLimit(BUILDS, deps.placeMs ?? PLACE_MS);
     this.room = new BundleSizeLimit(deps.mostBytes);
   }
 
@@ -368,7 +368,7 @@ export async function pluginsRoot(pluginsDir: string): Promise<string> {
 }
 
 /** Limits how much work is done at once. Work that takes long gives its place to the next, and goes on. */
-export class BuildConcurrency {
+export class FairWorkLimit {
   private readonly patienceMs: number;
   private readonly waiting: (() => void)[] = [];
   private free: number;

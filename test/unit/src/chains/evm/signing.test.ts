@@ -7,7 +7,7 @@ import { typedDataDigest } from '../../../../../src/chains/evm/form/typed-data.t
 import { readChainFields } from '../../../../../src/chains/evm/schema.ts';
 import {
   signatureView,
-  signDigest,
+  signDigestForAccount,
   signMessage,
   signTransaction,
   signTypedData,
@@ -185,8 +185,8 @@ t.test('authorizations are never signed away into a transaction that cannot carr
 
 t.test('a digest is signed by the account’s own key only; v has two digits in the whole', async (t) => {
   const digest = randomBytes(32);
-  t.match(await signDigest(digest, from, signer), { r: /^[0-9a-f]{64}$/, s: /^[0-9a-f]{64}$/ });
-  await t.rejects(signDigest(digest, `0x${'2'.repeat(40)}`, signer), { code: 'SIGNER_FAILED' });
+  t.match(await signDigestForAccount(digest, from, signer), { r: /^[0-9a-f]{64}$/, s: /^[0-9a-f]{64}$/ });
+  await t.rejects(signDigestForAccount(digest, `0x${'2'.repeat(40)}`, signer), { code: 'SIGNER_FAILED' });
   t.same(signatureView('aa', 'bb', 1), { r: 'aa', s: 'bb', v: 1, sig: 'aabb01' });
   t.equal(signatureView('aa', 'bb', 28).sig, 'aabb1c');
 });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { BroadcastOutcome } from '../../../../../src/chains/chain-client.ts';
-import { markMissing, offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions, markMissing } from '../../../../../src/engine/lane/broadcast.ts';
 import { BroadcastHistory } from '../../../../../src/engine/lane/broadcast-history.ts';
 import { decide } from '../../../../../src/engine/lane/decide.ts';
 import { PoolWatch } from '../../../../../src/engine/lane/lane-memory.ts';
@@ -45,7 +45,7 @@ t.test('taken bytes are submitted, lowest sequence first', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 3);
   const offered = answers(world, []);
-  const { offered: count, notTaken } = await offerDueTransactions(step);
+  const { offered: count, notTaken } = await broadcastDueTransactions(step);
   t.strictSame([count, notTaken], [3, []]);
   t.strictSame(offered, [0n, 1n, 2n]);
   for (const transaction of transactions) {
@@ -63,7 +63,7 @@ for (const kind of ['unknown', 'refused', 'busy', 'unfunded', 'anchor-used'] as 
       const world = await EngineWorld.open(t);
       const { step, transactions } = await signed(world, 3);
       const offered = answers(world, ['accepted', kind]);
-      const { notTaken } = await offerDueTransactions(step);
+      const { notTaken } = await broadcastDueTransactions(step);
       t.strictSame(offered, [0n, 1n, 2n]);
       t.strictSame(
         notTaken.map(({ transaction }) => transaction.id),
@@ -83,7 +83,7 @@ for (const kind of ['underpriced', 'fee-too-low'] as const) {
     const world = await EngineWorld.open(t);
     const { step, transactions } = await signed(world, 1);
     answers(world, [kind]);
-    await offerDueTransactions(step);
+    await broadcastDueTransactions(step);
     t.ok(step.memory.offers.anotherFor(transactions[0]?.id ?? ''));
   });
 }
@@ -95,14 +95,14 @@ t.test('a withdrawn payment is not offered again; its noop is, once it is signed
   const entry = present(step.open.entries.get(first?.id ?? ''));
   step.open.set(entry.transaction.id, { ...entry, transaction: { ...entry.transaction, noopEnd: 'expired' } });
   const offered = answers(world, ['anchor-ahead', 'anchor-ahead']);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(offered, [1n, 1n], 'not even for a node that misses it');
   const [attempt] = entry.attempts;
   step.open.set(entry.transaction.id, {
     ...present(step.open.entries.get(entry.transaction.id)),
     attempts: [{ ...present(attempt), purpose: 'noop' }],
   });
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(offered[2], 0n);
 });
 
@@ -114,7 +114,7 @@ t.test('what can never execute is not offered', async (t) => {
   step.open.set(entry.transaction.id, { ...entry, attempts: [{ ...present(attempt), deadAt: 1 }] });
   step.memory.offers.missing(entry.transaction.id);
   const offered = answers(world, []);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(offered, [1n]);
 });
 
@@ -123,7 +123,7 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
   const { step: hasty, transactions } = await signed(world, 3);
   const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   answers(world, []);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   for (const { id } of transactions.slice(1)) {
     const entry = step.open.entries.get(id);
     if (entry === undefined) throw new Error('not open');
@@ -132,7 +132,7 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
   }
 
   const offered = answers(world, ['anchor-ahead', 'anchor-ahead', 'accepted', 'accepted', 'anchor-ahead']);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(offered, [1n, 2n, 0n, 1n, 2n]);
   const [first, second, third] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
   t.equal(first?.status, 'submitted');
@@ -145,15 +145,15 @@ t.test('what a node took lately is not offered again; what it was silent about f
   const { step: hasty, transactions } = await signed(world, 1);
   const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   const offered = answers(world, []);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   const id = transactions[0]?.id ?? '';
   const entry = step.open.entries.get(id);
   if (entry === undefined) throw new Error('not open');
   step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
 
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(offered.length, 1);
-  await offerDueTransactions(stepAt(step, { elapsed: () => performance.now() + step.timing.reofferMs }));
+  await broadcastDueTransactions(stepAt(step, { elapsed: () => performance.now() + step.timing.reofferMs }));
   t.equal(offered.length, 2);
 });
 
@@ -161,7 +161,7 @@ t.test('a client that throws changes no status', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
   world.client.broadcast = () => Promise.reject(new Error('bug'));
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.match(await world.get(present(transactions[0])), { status: 'sent', statusReason: 'bug' });
 });
 
@@ -170,7 +170,7 @@ t.test('nothing is offered where the store has no bytes', async (t) => {
   const { step, transactions } = await signed(world, 1);
   const transaction = present(transactions[0]);
   step.open.set(transaction.id, { transaction, attempts: [] });
-  t.match(await offerDueTransactions(step), { offered: 0 });
+  t.match(await broadcastDueTransactions(step), { offered: 0 });
   t.strictSame(world.chain.received, []);
 });
 
@@ -181,9 +181,9 @@ t.test('who took a version is kept, and who did not is told once with the reason
   const due = () => world.store.write((writer) => writer.updateTransaction(id, 'sent', { nextActionAt: 0 }));
   let outcome: BroadcastOutcome = { kind: 'busy', reason: 'txpool is full', by: 'https://a.test' };
   world.client.broadcast = async () => [outcome];
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   await due();
-  await offerDueTransactions({ ...step, open: (await world.step()).open });
+  await broadcastDueTransactions({ ...step, open: (await world.step()).open });
   const told = { kind: 'not-taken', text: 'Attempt 1 not taken by https://a.test (busy): txpool is full' };
   t.match(await world.store.read.decisions(id, 10), [told]);
   t.equal((await world.store.read.decisions(id, 10)).length, 1);
@@ -191,7 +191,7 @@ t.test('who took a version is kept, and who did not is told once with the reason
 
   await due();
   outcome = { kind: 'accepted', by: 'https://b.test' };
-  await offerDueTransactions({ ...step, open: (await world.step()).open });
+  await broadcastDueTransactions({ ...step, open: (await world.step()).open });
   t.match(await world.store.read.attempts(id), [{ acceptedBy: 'https://b.test' }]);
   t.strictSame(world.metrics.of('transaction_broadcasts', 'outcome'), ['busy', 'busy', 'accepted']);
   t.strictSame(world.metrics.of('transaction_versions', 'purpose'), ['send']);
@@ -203,9 +203,9 @@ t.test('above one that nodes have no room for nothing is offered; it says why an
   const [first, second, third] = transactions.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(third).transaction.id);
   const offered = answers(world, ['busy', 'busy']);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   step.open.set(present(third).transaction.id, present(third));
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(offered, [0n, 1n]);
   const text = 'Attempt 1 not offered: no room for 0, which comes before it';
   const until = (await world.get(present(first).transaction)).nextActionAt;
@@ -213,7 +213,7 @@ t.test('above one that nodes have no room for nothing is offered; it says why an
   const told = (await world.store.read.decisions(present(third).transaction.id, 10)).map(({ text }) => text);
   t.equal(told.at(-1), text);
   for (const entry of [first, second, third]) step.memory.offers.missing(present(entry).transaction.id);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(offered.slice(2), [0n, 1n, 2n], 'when there is room, all come in order');
 });
 
@@ -223,10 +223,10 @@ t.test(
     const world = await EngineWorld.open(t);
     const { step } = await signed(world, 4, PATIENT);
     const offered = answers(world, ['accepted', 'busy', 'accepted', 'busy']);
-    await offerDueTransactions(step);
-    await offerDueTransactions(step);
+    await broadcastDueTransactions(step);
+    await broadcastDueTransactions(step);
     t.strictSame(offered.slice(4), [1n]);
-    await offerDueTransactions(step);
+    await broadcastDueTransactions(step);
     t.equal(offered.length, 5, 'the last one waits for its time');
   },
 );
@@ -308,7 +308,7 @@ async function scene(t: Test, { said = 'dropsSilently' }: { said?: 'dropsSilentl
   const made = stepAt(await world.step(timing), { elapsed: () => now, now: () => 5_000 });
   const step = { ...made, memory: Object.assign(made.memory, { pool }) };
   await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
-  await offerDueTransactions(stepAt(step, { now: () => Date.now() + 1 }));
+  await broadcastDueTransactions(stepAt(step, { now: () => Date.now() + 1 }));
   let asked = 0;
   const nextSequence = world.client.sequences.next.bind(world.client);
   world.client.sequences.next = async (address) => {
@@ -346,13 +346,13 @@ t.test('what the node has is left alone, and what it lacks is offered once', asy
   await after(1_000, { room: true });
   world.chain.dropsSilently = () => false;
   const before = world.chain.received.length;
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(
     world.chain.received.slice(before).map((raw) => Number((JSON.parse(raw) as { nonce: string }).nonce)),
     [2, 3, 4],
   );
   t.strictSame((await after(1_000, { room: true })).missing, [5]);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame(await after(1_000, { room: true }), { asked: 1, missing: [] });
 });
 
@@ -361,7 +361,7 @@ t.test('what it had no room for is offered again when there is room, and not bef
   t.strictSame((await after(1_000)).missing, []);
   t.strictSame((await after(1_000, { room: true })).missing, [2, 3, 4]);
   world.chain.isFull = () => true;
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.strictSame((await after(0)).missing, [], 'it was tried');
 });
 

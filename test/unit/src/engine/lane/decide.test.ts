@@ -2,9 +2,9 @@ import t from 'tap';
 import type { BroadcastOutcome, TransactionObservation } from '../../../../../src/chains/chain-client.ts';
 import { remember } from '../../../../../src/engine/lane/carry-out.ts';
 import {
-  type Command,
   decide,
   type Facts,
+  type LaneCommand,
   nextPurposeOf,
   type SigningOutcome,
   unmined,
@@ -138,7 +138,7 @@ class History {
   }
 
   /** Asks for commands, twice: the state and the answer must be the same. */
-  #decide(facts: Facts): Command[] {
+  #decide(facts: Facts): LaneCommand[] {
     const commands = decide(this, facts, { ...this.#at, random: () => 0.5 });
     if (this.#chance(0.02)) {
       const again = decide(this, facts, { ...this.#at, random: () => 0.5 });
@@ -242,11 +242,11 @@ class History {
     }
   }
 
-  #carryOut(commands: readonly Command[]): void {
+  #carryOut(commands: readonly LaneCommand[]): void {
     for (const command of commands) {
       const isWithdrawn = command.do === 'expire' || command.do === 'giveUp';
       if (isWithdrawn && command.change.transaction.status === 'mined') throw new Error('withdrawn while in a block');
-      if (command.do === 'markDead') this.#judgeDeath(command);
+      if (command.do === 'endOrRenew') this.#judgeDeath(command);
       remember(this.memory, command, this.#at);
     }
     this.#apply(commands.flatMap((command) => ('change' in command ? (command.change ?? []) : [])));
@@ -366,7 +366,7 @@ class History {
     takeIn(this, changes, applied);
   }
 
-  #judgeDeath({ change: { transaction } }: Extract<Command, { do: 'markDead' }>): void {
+  #judgeDeath({ change: { transaction } }: Extract<LaneCommand, { do: 'endOrRenew' }>): void {
     const sequence = transaction.sequence ?? 0n;
     const used = this.truth.blocks[Number(sequence)];
     const isOurs = (this.attempts.get(transaction.id) ?? []).some(({ hash }) => hash === used);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { withdrawn } from '../../../../../src/engine/lane/decide.ts';
 import { applyToOpen, type LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import type { OpenTransaction } from '../../../../../src/engine/lane/ledger.ts';
@@ -23,7 +23,7 @@ async function scene(
   const pending = await world.accept('pay', more);
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, [pending]);
-  if (offered) await offerDueTransactions(step);
+  if (offered) await broadcastDueTransactions(step);
   return { world, step, transaction: await world.get(pending) };
 }
 
@@ -53,7 +53,7 @@ t.test('a network that is silent for too long is offered a dearer version with t
   t.match(now, { status: 'submitted', hash: second?.hash });
   t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'bumped' }]);
   t.equal(world.chain.received.length, 1, 'nothing leaves before it is written');
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(world.chain.received.length, 2);
   t.ok(world.reached.includes('further-signed') && world.reached.includes('further-written'));
 });
@@ -130,12 +130,12 @@ t.test('what waits for a lower sequence is not made dearer: its turn is what it 
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
   world.chain.unacceptable.add('head');
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   world.client.patience = 0;
   t.equal(await signDueAttempts(step), 0);
   world.chain.unacceptable.clear();
   const later = stepAt(step, { now: () => Date.now() + 60_000 });
-  await offerDueTransactions(later);
+  await broadcastDueTransactions(later);
   t.equal(await signDueAttempts(later), 2);
 });
 
@@ -144,7 +144,7 @@ t.test('what waits above a sequence that nobody holds is not made dearer either'
   const pending = [await world.accept('below'), await world.accept('gone'), await world.accept('above')];
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   const [below, gone, above] = pending.map(({ id }) => present(step.open.entries.get(id)));
   step.open.delete(present(gone).transaction.id);
   world.client.patience = 0;
@@ -159,7 +159,7 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ furtherMs: 60_000, batch: 2, reofferMs: 3_600_000 });
   await signPending(step, pending);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   for (const { id } of pending) step.memory.offers.wantsAnother(id, 'underpriced');
   const last = present(step.open.entries.get(present(pending.at(-1)).id));
   await applyToOpen(step, [withdrawn(last.transaction, 'canceled', 'canceled', 'no longer wanted', step.clock.now())]);
@@ -174,10 +174,10 @@ t.test('noops are signed before dearer versions, a batch at a time', async (t) =
   };
   t.equal(await signDueAttempts(step), 2);
   t.strictSame(await signed(), ['bump', '', '', '', 'noop']);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(await signDueAttempts(step), 2);
   t.strictSame(await signed(), ['bump', 'bump', 'bump', '', 'noop']);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(await signDueAttempts(step), 1);
   t.equal(await signDueAttempts(step), 0);
 });
@@ -194,7 +194,7 @@ for (const [offered, what] of [
       noopEnd: 'expired',
       statusReason: 'valid_until passed before it was in a block',
     });
-    await offerDueTransactions(late);
+    await broadcastDueTransactions(late);
     t.strictSame(effects(world), offered ? ['pay', VOID] : [VOID], 'its own bytes are not offered any more');
   });
 }
@@ -214,7 +214,7 @@ for (const [what, replacement] of [
     const late = afterMs(step, 60_001);
     t.equal(await signDueAttempts(late), 0);
     t.match(await world.get(transaction), { status: 'submitted', noopEnd: 'expired' });
-    t.match(await offerDueTransactions(late), { offered: 0 });
+    t.match(await broadcastDueTransactions(late), { offered: 0 });
     t.strictSame(effects(world), ['pay']);
     t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   });
@@ -227,7 +227,7 @@ t.test('a payment that every node refuses again and again fails, and a noop take
     const entry = present(step.open.entries.get(transaction.id));
     step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
     t.equal(await signDueAttempts(step), 0);
-    await offerDueTransactions(step);
+    await broadcastDueTransactions(step);
   }
   const later = stepAt(step, { elapsed: () => performance.now() + step.timing.refusalMs });
   t.equal(await signDueAttempts(later), 1);
@@ -238,7 +238,7 @@ t.test('a noop is outbid by a noop', async (t) => {
   const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
   const late = afterMs(step, 60_001);
   await signDueAttempts(late);
-  await offerDueTransactions(late);
+  await broadcastDueTransactions(late);
   world.client.patience = 0;
   world.client.cap = 1n;
   t.equal(await signDueAttempts(afterMs(step, 120_000)), 1);

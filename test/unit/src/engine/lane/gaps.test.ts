@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOut } from '../../../../../src/engine/lane/carry-out.ts';
 import { decide } from '../../../../../src/engine/lane/decide.ts';
 import { expired } from '../../../../../src/engine/lane/facts.ts';
@@ -21,9 +21,9 @@ async function withGap(t: {
   const step = await world.step();
   await signPending(step, [pending]);
   await signPending(step, [pending]);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   world.chain.forgetPool();
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   return { world, ours: await world.get(pending) };
 }
 
@@ -43,8 +43,8 @@ t.test('a gap is filled once the chain has asked for it long enough', async (t) 
   t.equal((await world.store.read.transactionBySequence('r1', 0n))?.id, filler?.transaction.id);
   t.match(await world.store.read.decisions(filler?.transaction.id ?? '', 10), [{ kind: 'gap-filled' }]);
 
-  await offerDueTransactions(later);
-  await offerDueTransactions(
+  await broadcastDueTransactions(later);
+  await broadcastDueTransactions(
     stepAt(later, { now: () => Date.now() + 60_000, elapsed: () => performance.now() + 60_000 }),
   );
   world.chain.mine();

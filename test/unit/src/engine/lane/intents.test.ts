@@ -1,5 +1,5 @@
 import t from 'tap';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import { signPending } from '../../../../../src/engine/lane/sign-pending.ts';
 import type { IntentAction } from '../../../../../src/features/transactions/records/intent.ts';
@@ -23,7 +23,7 @@ async function submitted(world: EngineWorld): Promise<Transaction> {
   const pending = await world.accept('pay');
   const step = await world.step();
   await signPending(step, [pending]);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   return world.get(pending);
 }
 
@@ -202,7 +202,7 @@ t.test('a batch of replacements at most, and whoever cancels does not wait for t
   for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step({ batch: 2 });
   await signPending(step, pending);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   const replace = (index: number): IntentAction => ({
     kind: 'replace',
     request: { effect: `else ${index}` },

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { lookFor } from '../../../../../src/engine/lane/carry-out.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
 import {
@@ -80,7 +80,7 @@ t.test('a life without trouble passes its steps in their order, and each step ha
   const world = await EngineWorld.open(t);
   const step = await world.step();
   await signPending(step, [await world.accept('pay')]);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   world.chain.mine();
   await lookFor(step, [...step.open.entries.values()]);
   const expected = ['priced', 'reserved', 'signed', 'written', 'offered', 'noted', 'observed', 'settled'];

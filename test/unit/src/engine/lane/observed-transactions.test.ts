@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { TransactionObservation } from '../../../../../src/chains/chain-client.ts';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import { lookFor } from '../../../../../src/engine/lane/carry-out.ts';
 import { withdrawn } from '../../../../../src/engine/lane/decide.ts';
 import { carryOutIntents } from '../../../../../src/engine/lane/intents.ts';
@@ -19,7 +19,7 @@ async function submitted(
   const pending = await world.accept('pay', more);
   const step = await world.step(timing);
   await signPending(step, [pending]);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   const transaction = await world.get(pending);
   return { step, transaction, hash: transaction.hash ?? '' };
 }
@@ -94,7 +94,7 @@ t.test('a block that a reorganisation took sends the transaction back, to be off
   t.match(back, { status: 'submitted', hash });
   t.ok((back.nextActionAt ?? Number.POSITIVE_INFINITY) <= Date.now());
   const received = world.chain.received.length;
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   t.equal(world.chain.received.length, received + 1);
 });
 
@@ -361,7 +361,7 @@ t.test('nobody waits for one that is set aside, and it is not replaced', async (
   const step = await world.step({ furtherMs: 60_000 });
   await signPending(step, pending);
   world.chain.unacceptable.add('lost');
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   world.client.patience = 0;
   t.equal(await signDueAttempts(step), 0, 'its turn comes first');
   step.memory.offers.unproved(pending[0]?.id ?? '', step.clock.elapsed());

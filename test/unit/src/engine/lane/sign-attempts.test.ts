@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../../src/domain/errors.ts';
-import { offerDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
+import { broadcastDueTransactions } from '../../../../../src/engine/lane/broadcast.ts';
 import type { SigningOutcome } from '../../../../../src/engine/lane/decide.ts';
 import type { LaneStep } from '../../../../../src/engine/lane/lane-step.ts';
 import { signAttempts } from '../../../../../src/engine/lane/sign-attempts.ts';
@@ -15,7 +15,7 @@ async function scene(t: Test, count: number) {
   for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
   const step = await world.step();
   await signPending(step, pending);
-  await offerDueTransactions(step);
+  await broadcastDueTransactions(step);
   const bumpAll = () =>
     signAttempts(
       step,

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { HOUR_MS, type PluginSpender } from '../../../../../src/features/plugins/records/spending.ts';
+import { HOUR_MS, type SpendingPlugin } from '../../../../../src/features/plugins/records/spending.ts';
 import { createSpendingGuard } from '../../../../../src/features/plugins/spending.ts';
 import type { Store } from '../../../../../src/store/store.ts';
 import { FakeFamily } from '../../../../support/fake-chain-client.ts';
@@ -7,7 +7,7 @@ import { storeFor, transactionOf } from '../../../../support/store.ts';
 
 const chain = new FakeFamily();
 
-async function stage(t: Test, caveats: PluginSpender['caveats']) {
+async function stage(t: Test, caveats: SpendingPlugin['caveats']) {
   let now = 1000;
   const store = await storeFor(t, { now: () => now, elapsed: () => performance.now() });
   const guard = createSpendingGuard(store);

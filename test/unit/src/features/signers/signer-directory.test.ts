@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { SignerDirectory } from '../../../../../src/features/signers/signer-directory.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { startKeyThread } from '../../../../../src/signers/keys/key-thread.ts';
-import { KeyWorker } from '../../../../../src/signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../../../../../src/signers/keys/key-worker.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
 import type { KeyHolder, Signer, SignerKind } from '../../../../../src/signers/signer.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
@@ -126,7 +126,7 @@ t.test('closing wipes the keys, twice and late', async (t) => {
 
 t.test('a key that a client gave is not here but in its thread, and is read again when that is lost', async (t) => {
   const threads: Worker[] = [];
-  const keeper = new KeyWorker({
+  const keeper = new RestartingKeyThread({
     start: () => {
       threads.push(startKeyThread());
       return threads.at(-1) as Worker;

@@ -8,14 +8,14 @@ import t, { type Test } from 'tap';
 import { holdKey } from '../../../../../src/signers/held-key.ts';
 import { KeyTable } from '../../../../../src/signers/keys/key-table.ts';
 import {
-  KeyThread,
+  KeyThreadConnection,
   KeyThreadLost,
   type KeyThreadRequest,
   startKeyThread,
 } from '../../../../../src/signers/keys/key-thread.ts';
-import { KeyWorker } from '../../../../../src/signers/keys/key-worker.ts';
+import { RestartingKeyThread } from '../../../../../src/signers/keys/key-worker.ts';
 import { assertSignedBy } from '../../../../../src/signers/secp256k1.ts';
-import type { KeyMaterial } from '../../../../../src/signers/signer.ts';
+import type { KeySource } from '../../../../../src/signers/signer.ts';
 
 // Threats: the thread with the keys dies and pending signatures are lost. Or a key that was replaced in the meantime
 // signs for the account of the old key.
@@ -36,7 +36,7 @@ t.test('thread keeper', async (t) => {
   function scene(t: Test, threads: (() => Worker)[] = []) {
     const started: Worker[] = [];
     const lost: string[] = [];
-    const keeper = new KeyWorker({
+    const keeper = new RestartingKeyThread({
       start: () => {
         const thread = (threads.shift() ?? startKeyThread)();
         started.push(thread);
@@ -54,7 +54,7 @@ t.test('thread keeper', async (t) => {
     const twin = holdKey(Buffer.from(key));
     const mark = Buffer.from(twin.publicKey('ed25519')).toString('hex');
     let asked = 0;
-    const material = async (): Promise<KeyMaterial> => {
+    const material = async (): Promise<KeySource> => {
       asked += 1;
       return Object.assign({ kind: 'key' as const, bytes: Uint8Array.from(key) }, { mark });
     };
@@ -149,7 +149,7 @@ t.test('thread keeper', async (t) => {
 
   t.test('a key that cannot be opened is an error now, and one later when it is to be opened again', async (t) => {
     const { keeper, started } = scene(t);
-    const none = async (): Promise<KeyMaterial> => ({
+    const none = async (): Promise<KeySource> => ({
       kind: 'keystore',
       path: '/nowhere',
       passphrase: new Uint8Array(1),
@@ -190,8 +190,8 @@ t.test('keeper worker', async (t) => {
   const threadThat = (does: string) =>
     new Worker(`require('node:worker_threads').parentPort.on('message', () => { ${does} })`, { eval: true });
 
-  function held(t: Test, worker: Worker, overdueMs?: number): KeyThread {
-    const keeper = new KeyThread(worker, overdueMs);
+  function held(t: Test, worker: Worker, overdueMs?: number): KeyThreadConnection {
+    const keeper = new KeyThreadConnection(worker, overdueMs);
     t.teardown(() => keeper.end());
     return keeper;
   }

@@ -7,7 +7,7 @@ import {
   isFinal,
   transactionStatusSchema,
 } from '../../../../../src/features/transactions/records/transaction-state.ts';
-import { RECORDS } from '../../../../../src/store/schema.ts';
+import { RECORD_KINDS } from '../../../../../src/store/schema.ts';
 import { migratedDatabase, tablesOf } from '../../../../support/migration-stage.ts';
 
 const SCHEMA = join(import.meta.dirname, '..', '..', '..', '..', '..', 'src', 'store', 'schema.ts');
@@ -25,7 +25,7 @@ function declaredTables(): Map<string, string[]> {
       columns.map(({ name, type }) => columnOf(name.getText(), type?.getText().endsWith(' | null') === true)).sort(),
     );
   }
-  const ofRecords = RECORDS.map(({ table, columns }): [string, string[]] => [
+  const ofRecords = RECORD_KINDS.map(({ table, columns }): [string, string[]] => [
     table,
     columns.map(({ name, isNullable }) => columnOf(name, isNullable)).sort(),
   ]);

@@ -6,8 +6,8 @@ import type { Compiler } from '../../../../../../../sandbox/host/compiler/compil
 import { PluginFolder } from '../../../../../../../sandbox/test/support/plugin-folder.ts';
 import { systemClock } from '../../../../../../../src/domain/clock.ts';
 import {
-  BuildConcurrency,
   BundleSizeLimit,
+  FairWorkLimit,
   PluginCatalog,
   type PluginCatalogDeps,
   pluginsRoot,
@@ -448,7 +448,7 @@ t.test('build places', async (t) => {
   }
 
   t.test('only so much is done at once, in the order in which it came', async (t) => {
-    const places = new BuildConcurrency(2, 60_000);
+    const places = new FairWorkLimit(2, 60_000);
     const begun: string[] = [];
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => work(begun, name));
     if (a === undefined || b === undefined || c === undefined || d === undefined) return t.fail('no work');
@@ -469,7 +469,7 @@ t.test('build places', async (t) => {
   });
 
   t.test('what takes long gives up its place and goes on', async (t) => {
-    const places = new BuildConcurrency(1, 20);
+    const places = new FairWorkLimit(1, 20);
     const begun: string[] = [];
     const slow = work(begun, 'slow');
     const taken = places.take(slow.run);
