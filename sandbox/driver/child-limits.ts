@@ -3,7 +3,7 @@ import { CallTable } from '../call-table.ts';
 import { type ChildDeath, FIXED_LIMITS, type Limits } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
 import { evaluationLimitMs } from '../protocol.ts';
-import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './cpu-limit.ts';
+import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './child-cpu-limit.ts';
 import { type ChildNiceness, type ChildPids, ChildPriority, Niceness } from './priority.ts';
 
 /** The state of a child at one look. */

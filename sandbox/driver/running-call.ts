@@ -12,7 +12,7 @@ import {
   type Usage,
 } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
-import type { CpuShare } from './cpu-limit.ts';
+import type { CpuShare } from './child-cpu-limit.ts';
 
 /** One call from its task to its report. After the report the object stays until the child has let go of the call. */
 export class RunningCall {

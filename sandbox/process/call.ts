@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Limits, LogEntry } from '../contract.ts';
 import { UP } from '../protocol.ts';
-import { HostCallBridge } from './bridge.ts';
+import { HostCallBridge } from './call-bridge.ts';
 import {
   type CpuCrowding,
   cpuLimit,
@@ -10,7 +10,7 @@ import {
   sliceCpuMs,
   sliceLimit,
   threadCpuMs,
-} from './call-limits.ts';
+} from './call-ends.ts';
 import type { Channel } from './channel.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';
 import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';

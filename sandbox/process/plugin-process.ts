@@ -12,9 +12,9 @@ import {
   type ReadyMessage,
   UP,
 } from '../protocol.ts';
-import { hostFunctionOutsideCalls } from './bridge.ts';
 import { IsolateCall } from './call.ts';
-import { CpuCrowding, memoryLimit, SlicePace, threadCpuMs } from './call-limits.ts';
+import { hostFunctionOutsideCalls } from './call-bridge.ts';
+import { CpuCrowding, memoryLimit, SlicePace, threadCpuMs } from './call-ends.ts';
 import type { Channel } from './channel.ts';
 import { CryptoJobQueue } from './crypto/jobs.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../chains/chain.ts';
-import type { ChainConnections } from '../chains/connections.ts';
+import type { ChainConnections } from '../chains/rpc-connections.ts';
 import { nextCronTime } from '../domain/cron-schedule.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json/json.ts';

@@ -1,5 +1,5 @@
 import type { Chain } from '../chains/chain.ts';
-import type { ChainConnections } from '../chains/connections.ts';
+import type { ChainConnections } from '../chains/rpc-connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';

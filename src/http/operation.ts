@@ -19,7 +19,7 @@ import type { Drain, HttpLimits } from './admission.ts';
 import type { CursorIds, PlaceCursors } from './cursors.ts';
 import { success, successPage } from './envelope.ts';
 import type { EventSource } from './events/event-source.ts';
-import { effectOf } from './idempotency.ts';
+import { effectOf } from './idempotency-hook.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
 import { envelopeSchema, pageOf } from './openapi/answers.ts';
 import type { RelayerAnswers } from './openapi/relayer-answers.ts';

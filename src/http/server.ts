@@ -16,7 +16,7 @@ import {
 import { answerText } from './envelope.ts';
 import { answerFailure } from './errors.ts';
 import { EventSource } from './events/event-source.ts';
-import { honourIdempotencyKeys } from './idempotency.ts';
+import { honourIdempotencyKeys } from './idempotency-hook.ts';
 import { type ApiParts, refuseUndeclared, register } from './operation.ts';
 import { API_OPERATIONS } from './operation-table.ts';
 import type { RateLimiter } from './rate-limiter.ts';

@@ -3,14 +3,13 @@ import { copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { reportIgnored } from './check.ts';
+import { checkCaveats, checkPluginGrants, checkRelayerReferences, checkSignerCurve } from './check-references.ts';
 import type { Configuration, KnownChains, KnownSignerKinds, SignerEntry } from './configuration.ts';
 import { readEnvironment, readVariables } from './environment.ts';
 import { displayPath, readJsonFile } from './json-file.ts';
 import { readNetworkEntries } from './networks/network-files.ts';
 import { resolveNetworks } from './networks/networks.ts';
 import { ConfigurationFindings, problemText } from './problems.ts';
-import { checkCaveats, checkPluginGrants, checkRelayerReferences, checkSignerCurve } from './references.ts';
-import { checkSecrets, type Variables } from './secrets.ts';
 import {
   type ConfigurationSection,
   checkPolicies,
@@ -20,7 +19,8 @@ import {
   readSigners,
   sectionEntries,
   sectionIds,
-} from './sections.ts';
+} from './read-sections.ts';
+import { checkSecrets, type Variables } from './secrets.ts';
 
 /** The sources of the configuration, and the chains and signer kinds it is checked against. */
 export interface ConfigurationSource {

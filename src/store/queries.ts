@@ -20,7 +20,7 @@ import { pruningWrites, transactionReads, transactionWrites } from '../features/
 import { notificationReads, notificationWrites } from '../features/webhooks/tables/notifications.ts';
 import { deliveryReads, deliveryWrites, outboxReads, outboxWrites } from '../features/webhooks/tables/outbox.ts';
 import type { Connection } from './connection.ts';
-import { historyReads, historyWrites } from './history.ts';
+import { historyReads, historyWrites } from './database-history.ts';
 import type { StoreReader, StoreWriter } from './store.ts';
 import { effectReads, idempotencyWrites } from './tables/idempotency.ts';
 import { plainReads, plainWrites } from './tables/plain-records.ts';

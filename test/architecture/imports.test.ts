@@ -21,7 +21,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['src/observability/b.ts', 'src/settings/load.ts'],
   ],
   'arrow-up-from-reconcile': [['src/settings/reconcile/a.ts', 'src/app/compose.ts']],
-  'arrow-up-from-http': [['src/http/h.ts', 'src/settings/reconcile/declarations.ts']],
+  'arrow-up-from-http': [['src/http/h.ts', 'src/settings/reconcile/apply-declarations.ts']],
   'arrow-up-from-settings': [['src/settings/a.ts', 'src/observability/log.ts']],
   'arrow-up-from-domain': [
     ['src/domain/a.ts', 'src/settings/load.ts'],
@@ -56,7 +56,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'store-sends-nothing': [['src/store/b.ts', 'src/egress/client.ts']],
   'migrations-stand-alone': [['src/store/migrations/a.ts', 'src/domain/id.ts']],
   'chains-are-apart': [['src/chains/evm/a.ts', 'src/chains/solana/fees.ts']],
-  'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/price/fees.ts']],
+  'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/price/gas-price.ts']],
   'wall-from-service': [
     ['src/features/plugins/host/d.ts', 'sandbox/driver/child-supervisor.ts'],
     ['src/features/plugins/host/e.ts', 'sandbox/protocol.ts'],
@@ -77,7 +77,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['sandbox/process/a.ts', 'zod'],
     ['sandbox/process/b.ts', 'sandbox/driver/child-supervisor.ts'],
   ],
-  'driver-stays-outside': [['sandbox/driver/c.ts', 'sandbox/process/bridge.ts']],
+  'driver-stays-outside': [['sandbox/driver/c.ts', 'sandbox/process/call-bridge.ts']],
   'only-owner-imports-isolated-vm': [
     ['sandbox/process/c.ts', 'isolated-vm'],
     ['src/features/plugins/host/e.ts', 'isolated-vm'],
@@ -92,7 +92,7 @@ const closesTheCycle = ['src/domain/two.ts', 'src/domain/one.ts'] as const;
 const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/main.ts', 'src/app/compose.ts'],
   ['src/app/compose.ts', 'src/store/sqlite/sqlite.ts'],
-  ['src/app/compose.ts', 'src/chains/evm/price/fees.ts'],
+  ['src/app/compose.ts', 'src/chains/evm/price/gas-price.ts'],
   ['src/http/routes/z.ts', 'src/features/relayers/relayers.ts'],
   ['src/engine/z.ts', 'src/chains/chain.ts'],
   ['src/chains/evm/z.ts', 'src/signers/signer.ts'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../src/domain/json/json.ts';
+import { CAPABILITIES } from '../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import type { DeclaredCapability } from '../../src/features/plugins/host/capabilities/capability.ts';
-import { CAPABILITIES } from '../../src/features/plugins/host/capabilities/table.ts';
 import { typeText } from './api-text.ts';
 
 const HEAD = '// Made by `npm run client` from the capabilities of the plugin host; a test holds it to that.';

@@ -6,7 +6,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { GUEST_MODULES } from '../../sandbox/contract.ts';
-import { hostFunctionOutsideCalls } from '../../sandbox/process/bridge.ts';
+import { hostFunctionOutsideCalls } from '../../sandbox/process/call-bridge.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
 import { contextText, guestRuntime, plugin } from '../../sandbox/test/support/sandbox.ts';
 import { startPluginHost } from '../support/plugin-host.ts';

@@ -19,8 +19,8 @@ import { SILENCE_MS } from '../../src/features/plugins/host/effect-replay.ts';
 import { pluginSchema } from '../../src/features/plugins/operations.ts';
 import { pluginEntrySchema, relayerGrantSchema, SPENDING_CAVEATS } from '../../src/features/plugins/records/plugin.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { checkCaveats } from '../../src/settings/check-references.ts';
 import { ConfigurationFindings } from '../../src/settings/problems.ts';
-import { checkCaveats } from '../../src/settings/references.ts';
 import { COUNTED_BEYOND_BYTES, KEPT_BYTES_QUOTA } from '../../src/store/tables/idempotency.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 

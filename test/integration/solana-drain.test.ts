@@ -6,11 +6,11 @@ import { createAssociatedTokenAccountIdempotentInstruction, createCloseAccountIn
 import { type PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
 import t from 'tap';
 import { readPolicy } from '../../src/chains/solana/configuration/policy.ts';
-import { rpcDialect } from '../../src/chains/solana/dialect.ts';
 import { simulatedLossFault } from '../../src/chains/solana/guard/fee-payer.ts';
 import { policyViolation } from '../../src/chains/solana/guard/policies.ts';
 import { decodeMessage } from '../../src/chains/solana/message/compiled-message.ts';
 import { simulateTransaction } from '../../src/chains/solana/rpc-calls.ts';
+import { rpcDialect } from '../../src/chains/solana/rpc-error-dialect.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { openRpc } from '../support/evm.ts';
 import { fc, runsOf } from '../support/properties.ts';

@@ -5,8 +5,8 @@ import type {
   RelayerAccount,
   TransactionObservation,
 } from '../../src/chains/chain-client.ts';
-import { rpcDialect as evmDialect } from '../../src/chains/evm/dialect.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { rpcDialect as evmDialect } from '../../src/chains/evm/rpc-error-dialect.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import { createConnections } from '../../src/chains/connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { createConnections } from '../../src/chains/rpc-connections.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';

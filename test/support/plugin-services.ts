@@ -3,8 +3,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { KeyedEffect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json/json.ts';
 import type { FetchService } from '../../src/features/plugins/fetch.ts';
+import { bindCapabilities } from '../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import type { BoundCapability } from '../../src/features/plugins/host/capabilities/capability.ts';
-import { bindCapabilities } from '../../src/features/plugins/host/capabilities/table.ts';
 import type { SpendingPlugin } from '../../src/features/plugins/records/spending.ts';
 import type {
   KvService,

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Chain, ContractDeployments } from '../../src/chains/chain.ts';
-import { type ChainConnections, createConnections } from '../../src/chains/connections.ts';
+import { type ChainConnections, createConnections } from '../../src/chains/rpc-connections.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';

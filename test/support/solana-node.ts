@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Test } from 'tap';
-import { rpcDialect } from '../../src/chains/solana/dialect.ts';
+import { rpcDialect } from '../../src/chains/solana/rpc-error-dialect.ts';
 import type { ReadFromEndpoint, RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from './evm.ts';
 import {

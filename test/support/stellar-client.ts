@@ -1,6 +1,6 @@
 import type { ChainClient } from '../../src/chains/chain-client.ts';
-import { rpcDialect } from '../../src/chains/stellar/dialect.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
+import { rpcDialect } from '../../src/chains/stellar/rpc-error-dialect.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { Network } from '../../src/features/networks/record.ts';
 import { openRpc } from './evm.ts';

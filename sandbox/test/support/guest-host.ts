@@ -1,7 +1,7 @@
 import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../contract.ts';
 import { parseRequest, splitRequestText } from '../../driver/child-messages.ts';
 import type { HostFunction, HostOp } from '../../guest/host-function.ts';
-import { answerUrlQuestion } from '../../process/bridge.ts';
+import { answerUrlQuestion } from '../../process/call-bridge.ts';
 import { OpenCiphers } from '../../process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../process/crypto/crypto-answer.ts';
 

@@ -4,7 +4,7 @@ import { RpcError } from '../../egress/rpc/rpc-client.ts';
 import { judgeRpcFailure } from '../../egress/rpc/rpc-verdict.ts';
 import type { OfferVerdict } from '../broadcasting.ts';
 import type { BroadcastOutcome } from '../chain-client.ts';
-import { rpcDialect } from './dialect.ts';
+import { rpcDialect } from './rpc-error-dialect.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not the right one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';

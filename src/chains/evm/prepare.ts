@@ -15,8 +15,7 @@ import { answersInTime, confirmRefusal, medianBy, medianOfEndpoints, parkRefusal
 import type { EvmNetworkSettings } from './configuration/network.ts';
 import { type EvmPolicy, readPolicy } from './configuration/policy.ts';
 import { classifyEstimateError } from './errors.ts';
-import { type GasPrice, gasPriceFor, maxPricePerGas, priceFields } from './price/fees.ts';
-import { intrinsicGas } from './price/gas.ts';
+import { intrinsicGas } from './price/gas-amount.ts';
 import {
   createGasMarket,
   freshShared,
@@ -24,6 +23,7 @@ import {
   type GasMarketReading,
   readGasMarket,
 } from './price/gas-market.ts';
+import { type GasPrice, gasPriceFor, maxPricePerGas, priceFields } from './price/gas-price.ts';
 import { createPriceCorroboration } from './price/price-corroboration.ts';
 import { rollupDataFee } from './price/rollup.ts';
 import { policyViolation } from './request.ts';

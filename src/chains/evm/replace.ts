@@ -28,8 +28,8 @@ import {
   withRemark,
   withSecondOpinion,
 } from './prepare.ts';
-import { highestFeeCaps } from './price/fees.ts';
 import type { GasMarket } from './price/gas-market.ts';
+import { highestFeeCaps } from './price/gas-price.ts';
 import {
   affordablePrice,
   type ReplacementPricePlan,

@@ -12,7 +12,7 @@ import { accessListSchema } from './form/access-list.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
 import { errorAbiSchema } from './form/error-abi.ts';
 import { INTEGER_PATTERN, readInteger } from './form/integer.ts';
-import { callData, intrinsicGas, MAX_INIT_CODE } from './price/gas.ts';
+import { callData, intrinsicGas, MAX_INIT_CODE } from './price/gas-amount.ts';
 import { type EvmRequest, readStoredRequest, type StoredEvmRequest, speedSchema } from './schema.ts';
 
 /** The largest encoded transaction that nodes take, in bytes (`txMaxSize` of go-ethereum's pool). */

@@ -5,7 +5,7 @@ import type { ActualSpend, RequestedSpend } from '../../features/plugins/records
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import type { ChainSpending } from '../chain.ts';
 import { isAddress, normalAddress } from './address.ts';
-import { callData } from './price/gas.ts';
+import { callData } from './price/gas-amount.ts';
 import { readChainFields, readStoredRequest } from './schema.ts';
 
 /** What a call without data is written as. */

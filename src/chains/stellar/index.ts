@@ -15,13 +15,13 @@ import { blockTimeMs, declaredPassphrase, feeForwarder, horizonUrl } from './con
 import { readPolicy, stellarPolicies, swapSchedule } from './configuration/policy.ts';
 import { observeTransactions } from './confirm.ts';
 import { apiDescription } from './description.ts';
-import { rpcDialect } from './dialect.ts';
 import { policyFaults, trustLineFault } from './guard/tokens.ts';
 import { checkOnNetwork } from './network-checks.ts';
 import { preparedCostOf, prepareTransaction } from './prepare.ts';
 import { canReplace, NOOP_REQUEST, prepareReplacement, replacementDelayMs } from './replace.ts';
 import { parseSendRequest } from './request.ts';
 import { getAccount, latestLedger, onlyOnChain, PASSPHRASE } from './rpc-calls.ts';
+import { rpcDialect } from './rpc-error-dialect.ts';
 import { isReadMethod, takesSignedBytes } from './rpc-methods.ts';
 import { readStoredRequest } from './schema.ts';
 import { nextSequence } from './sequence.ts';

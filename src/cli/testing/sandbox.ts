@@ -5,7 +5,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { FetchFailure } from '../../egress/fetch/plugin-fetch.ts';
-import { bindCapabilities } from '../../features/plugins/host/capabilities/table.ts';
+import { bindCapabilities } from '../../features/plugins/host/capabilities/all-capabilities.ts';
 import { createPluginHost } from '../../features/plugins/host/create-plugin-host.ts';
 import { pluginEntrySchema } from '../../features/plugins/records/plugin.ts';
 import { failure } from '../../http/envelope.ts';

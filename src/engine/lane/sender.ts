@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, RelayerAccount } from '../../chains/chain-client.ts';
-import type { ChainConnections } from '../../chains/connections.ts';
+import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import { accountOfLane } from '../../features/transactions/records/lane.ts';

@@ -1,6 +1,6 @@
 import { type Chain, isSameChain } from '../../chains/chain.ts';
 import type { ChainClient } from '../../chains/chain-client.ts';
-import type { ChainConnections, EndpointContacts } from '../../chains/connections.ts';
+import type { ChainConnections, EndpointContacts } from '../../chains/rpc-connections.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';

@@ -4,7 +4,7 @@ import {
   type EndpointContacts,
   NO_ENDPOINT_CONTACTS,
   type RelayerEndpoints,
-} from '../../chains/connections.ts';
+} from '../../chains/rpc-connections.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { isDisabledByCheck } from '../../features/relayers/records/disabled-reason.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';

@@ -1,4 +1,4 @@
-import type { EndpointContacts } from '../../chains/connections.ts';
+import type { EndpointContacts } from '../../chains/rpc-connections.ts';
 import type { EndpointContact } from '../../egress/rpc/endpoint-pool.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import type { Log } from '../../observability/log.ts';

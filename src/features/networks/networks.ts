@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainConnections } from '../../chains/connections.ts';
+import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { isObject, type Json, type JsonObject, type WireObject } from '../../domain/json/json.ts';
 import { maskKeys } from '../../domain/mask-url.ts';

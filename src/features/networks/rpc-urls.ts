@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Chain, isSameChain } from '../../chains/chain.ts';
-import type { ChainConnections, RelayerEndpoints } from '../../chains/connections.ts';
+import type { ChainConnections, RelayerEndpoints } from '../../chains/rpc-connections.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import { isMaskedUrl } from '../../domain/mask-url.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../domain/json/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from '../api-keys/records/caller.ts';
 import type { AuditedChange } from '../audit/record.ts';
-import { valueDigest } from '../declared-value.ts';
+import { valueDigest } from '../compare-declarations.ts';
 import { parseBody } from '../request-body.ts';
 import { changeSettingsOnce } from '../resource.ts';
 import type { SettingsFeed } from '../settings-feed.ts';

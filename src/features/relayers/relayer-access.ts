@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, RelayerAccount } from '../../chains/chain-client.ts';
-import type { ChainConnections } from '../../chains/connections.ts';
+import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import type { NetworkType } from '../../domain/network-type.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChainConnections } from '../../chains/connections.ts';
+import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';

@@ -5,7 +5,7 @@ import type { WireObject, WireValue } from '../../domain/json/json.ts';
 import { parseWrittenJson, writeJson } from '../../domain/json/json-text.ts';
 import { failure, success } from '../../http/envelope.ts';
 import { toAppError } from '../../http/errors.ts';
-import { fingerprintOf } from '../../http/idempotency.ts';
+import { fingerprintOf } from '../../http/idempotency-hook.ts';
 import type { IdempotencyKeys } from '../../http/idempotency-keys.ts';
 import { envelopeSchema, failureSchema } from '../../http/openapi/answers.ts';
 import { BODY, one, operation } from '../../http/operation.ts';

@@ -11,7 +11,7 @@ import { compareConfigurations } from '../changes.ts';
 import type { Configuration, RelayerEntry } from '../configuration.ts';
 import { ConfigurationError, problemText } from '../problems.ts';
 import { createSecretResolver } from '../secrets.ts';
-import { applyChangedNotifications, applyChangedRelayers, applyPlugins } from './declarations.ts';
+import { applyChangedNotifications, applyChangedRelayers, applyPlugins } from './apply-declarations.ts';
 import type { OpenedSettings } from './open-settings.ts';
 import { type WaitingRelayers, withAddresses } from './relayer-addresses.ts';
 

@@ -10,7 +10,7 @@ import { openKeyRing, type SignerKinds } from '../../signers/registry.ts';
 import type { SignerTools } from '../../signers/signer.ts';
 import type { Store } from '../../store/store.ts';
 import type { Configuration } from '../configuration.ts';
-import { applyNetworks, applyNotifications, applyPlugins, applyRelayers, applySigners } from './declarations.ts';
+import { applyNetworks, applyNotifications, applyPlugins, applyRelayers, applySigners } from './apply-declarations.ts';
 import { type WaitingRelayer, withAddresses } from './relayer-addresses.ts';
 
 export interface SettingsParts {

@@ -8,7 +8,7 @@ import type { SignerDirectory } from '../../features/signers/signer-directory.ts
 import type { Log } from '../../observability/log.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
 import type { RelayerEntry } from '../configuration.ts';
-import { applyChangedRelayers, type DeclaredRelayer } from './declarations.ts';
+import { applyChangedRelayers, type DeclaredRelayer } from './apply-declarations.ts';
 
 const HINT = 'bring its key back, or give the new key a signer of its own and name that in the relayer';
 

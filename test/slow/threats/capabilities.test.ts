@@ -1,6 +1,6 @@
 /**
  * Threat: guest code attacks through its capability calls: floods, huge values, made-up names and parameters, and locks
- * that it keeps. If one of these fails, look at `sandbox/process/bridge.ts` and `src/features/plugins/host/gateway.ts`.
+ * that it keeps. If one of these fails, look at `sandbox/process/call-bridge.ts` and `src/features/plugins/host/gateway.ts`.
  */
 import t from 'tap';
 import { AttackRun } from '../../support/attacks/attack-run.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Json, Limits } from '../../../contract.ts';
 import { IsolateCall } from '../../../process/call.ts';
-import { CpuCrowding, SlicePace } from '../../../process/call-limits.ts';
+import { CpuCrowding, SlicePace } from '../../../process/call-ends.ts';
 import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
 import { type DoneMessage, UP } from '../../../protocol.ts';

@@ -3,7 +3,7 @@ import { amountSchema } from '../../../domain/amount.ts';
 import type { JsonObject } from '../../../domain/json/json.ts';
 import { policyKit } from '../../policy-fields.ts';
 import { ADDRESS_PATTERN, isAddress, normalAddress } from '../address.ts';
-import { PriceLimit } from '../price/fees.ts';
+import { PriceLimit } from '../price/gas-price.ts';
 import type { EvmRequest, RequestedPrice } from '../schema.ts';
 import type { EvmNetworkSettings } from './network.ts';
 

@@ -8,7 +8,7 @@ import type { RelayerAccount } from '../../chain-client.ts';
 import { parseRequestForm } from '../../request-form.ts';
 import { chainIdOf } from '../chain-identity.ts';
 import { readPolicy } from '../configuration/policy.ts';
-import { priceFields } from '../price/fees.ts';
+import { priceFields } from '../price/gas-price.ts';
 import { assertAllowed, parseSendRequest, sendRequestSchema } from '../request.ts';
 import { type EvmFields, readChainFields, readStoredRequest } from '../schema.ts';
 import { signTransaction } from '../signing.ts';

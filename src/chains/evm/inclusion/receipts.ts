@@ -1,7 +1,7 @@
 import { isNodeError, type ReadFromEndpoint, RpcError } from '../../../egress/rpc/rpc-client.ts';
 import { isRpcDenial } from '../../../egress/rpc/rpc-verdict.ts';
-import { rpcDialect } from '../dialect.ts';
 import { blockReceipts, getReceipt, type Receipt } from '../rpc-calls.ts';
+import { rpcDialect } from '../rpc-error-dialect.ts';
 
 /** With this many transactions in one block, the block's whole list of receipts is cheaper than one call for each. */
 const WORTH_A_BLOCK = 4;

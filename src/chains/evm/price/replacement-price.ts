@@ -4,6 +4,7 @@ import type { EvmNetworkSettings } from '../configuration/network.ts';
 import type { EvmPolicy } from '../configuration/policy.ts';
 import { parkedPreparation } from '../prepare.ts';
 import type { EvmFields, EvmRequest } from '../schema.ts';
+import type { GasMarket } from './gas-market.ts';
 import {
   type FeeCaps,
   type GasPrice,
@@ -14,8 +15,7 @@ import {
   raiseToFeeCaps,
   reachesFeeCaps,
   replacementMarketPrice,
-} from './fees.ts';
-import type { GasMarket } from './gas-market.ts';
+} from './gas-price.ts';
 
 /** What the price of one more attempt depends on, beside the market. */
 export interface ReplacementPricePlan {

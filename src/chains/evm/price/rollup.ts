@@ -7,7 +7,7 @@ import { classifyEstimateError } from '../errors.ts';
 import { gasPrice, parseGasPrice } from '../rpc-calls.ts';
 import type { EvmFields } from '../schema.ts';
 import { unsignedBytes } from '../signing.ts';
-import { calldataGas } from './gas.ts';
+import { calldataGas } from './gas-amount.ts';
 
 /** An attempt that is priced and not yet signed, whose fee beside gas is asked for. */
 export interface UnsignedAttempt {

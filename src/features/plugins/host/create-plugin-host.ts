@@ -15,7 +15,7 @@ import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
-import { bindCapabilities } from './capabilities/table.ts';
+import { bindCapabilities } from './capabilities/all-capabilities.ts';
 import { PluginCatalog, pluginsRoot } from './catalog/catalog.ts';
 import type { WatchTiming } from './catalog/folder-watch.ts';
 import type { CatalogPlugin, KnownPlugin } from './catalog/known-plugin.ts';

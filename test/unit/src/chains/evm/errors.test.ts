@@ -1,5 +1,4 @@
 import t from 'tap';
-import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
 import {
   classifyBroadcastError,
   classifyEstimateError,
@@ -7,6 +6,7 @@ import {
   gasLimitRefusal,
   gasPriceInRefusal,
 } from '../../../../../src/chains/evm/errors.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/rpc-error-dialect.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { isRpcDenial, judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
 import { allOf, ETHEREUM, GATEWAYS, VERDICTS } from '../../egress/rpc/error-corpus.ts';

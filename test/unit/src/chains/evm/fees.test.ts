@@ -6,6 +6,8 @@ import {
   readNetworkSettings,
 } from '../../../../../src/chains/evm/configuration/network.ts';
 import { readPolicy } from '../../../../../src/chains/evm/configuration/policy.ts';
+import { callData, intrinsicGas } from '../../../../../src/chains/evm/price/gas-amount.ts';
+import type { GasMarket } from '../../../../../src/chains/evm/price/gas-market.ts';
 import {
   baseFeeMultiplier,
   feeCapsOf,
@@ -20,9 +22,7 @@ import {
   raiseToFeeCaps,
   reachesFeeCaps,
   replacementMarketPrice,
-} from '../../../../../src/chains/evm/price/fees.ts';
-import { callData, intrinsicGas } from '../../../../../src/chains/evm/price/gas.ts';
-import type { GasMarket } from '../../../../../src/chains/evm/price/gas-market.ts';
+} from '../../../../../src/chains/evm/price/gas-price.ts';
 import {
   type ReplacementPricePlan,
   replacementPriceFor,

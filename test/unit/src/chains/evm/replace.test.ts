@@ -2,14 +2,14 @@ import t from 'tap';
 import type { ReplacementPreparation, ReplacementSpec } from '../../../../../src/chains/chain-client.ts';
 import { networkSchema, readNetworkSettings } from '../../../../../src/chains/evm/configuration/network.ts';
 import { openPrepareParts, type PrepareParts, prepareTransaction } from '../../../../../src/chains/evm/prepare.ts';
+import type { GasMarket } from '../../../../../src/chains/evm/price/gas-market.ts';
 import {
   feeCapsOf,
   type GasPrice,
   highestFeeCaps,
   minimumBump,
   priceFields,
-} from '../../../../../src/chains/evm/price/fees.ts';
-import type { GasMarket } from '../../../../../src/chains/evm/price/gas-market.ts';
+} from '../../../../../src/chains/evm/price/gas-price.ts';
 import {
   checkReplacement,
   type EarlierAttempt,

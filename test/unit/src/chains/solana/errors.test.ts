@@ -1,11 +1,11 @@
 import t from 'tap';
-import { rpcDialect } from '../../../../../src/chains/solana/dialect.ts';
 import {
   classifyBroadcastError,
   isPayerUnderfunded,
   transactionErrorName,
   transactionErrorText,
 } from '../../../../../src/chains/solana/errors.ts';
+import { rpcDialect } from '../../../../../src/chains/solana/rpc-error-dialect.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';

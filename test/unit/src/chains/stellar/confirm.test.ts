@@ -5,8 +5,8 @@ import { Account, Keypair, Operation, TransactionBuilder, xdr } from '@stellar/s
 import t, { type Test } from 'tap';
 import type { ObservedTransaction } from '../../../../../src/chains/chain-client.ts';
 import { isEvidenced, observeTransactions, returnValueIn } from '../../../../../src/chains/stellar/confirm.ts';
-import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
 import type { LedgerInclusion } from '../../../../../src/chains/stellar/rpc-calls.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/rpc-error-dialect.ts';
 import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';
 import { keyToXdr } from '../../../../doubles/stellar/ledger/entry-key.ts';

@@ -1,13 +1,13 @@
 import type { TransactionBuilder } from '@stellar/stellar-sdk';
 import { xdr } from '@stellar/stellar-sdk/base';
 import t, { type Test } from 'tap';
-import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
 import {
   fundsShortage,
   parkedForFunds,
   preparedCostOf,
   prepareTransaction,
 } from '../../../../../src/chains/stellar/prepare.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/rpc-error-dialect.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';
 import { newAccount } from '../../../../doubles/stellar/ledger/account.ts';

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import type { ObservedTransaction, ReplacementSpec } from '../../../../../src/chains/chain-client.ts';
-import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
 import {
   canReplace,
   NOOP_REQUEST,
   prepareReplacement,
   replacementDelayMs,
 } from '../../../../../src/chains/stellar/replace.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/rpc-error-dialect.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import type { Attempt } from '../../../../../src/features/transactions/records/attempt.ts';
 import type { Transaction } from '../../../../../src/features/transactions/records/transaction.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { rpcDialect } from '../../../../../src/chains/evm/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/evm/rpc-error-dialect.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { Json } from '../../../../../src/domain/json/json.ts';
 import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/connections.ts';
+import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/rpc-connections.ts';
 import { AppError } from '../../../../../src/domain/errors.ts';
 import { disabledReasonOf, RelayerChecks } from '../../../../../src/engine/relayers/relayer-checks.ts';
 import { EngineWorld, fastTiming, relayerNamed } from '../../../../support/engine-world.ts';

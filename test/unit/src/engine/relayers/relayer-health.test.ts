@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { RelayerEndpoints } from '../../../../../src/chains/connections.ts';
+import type { RelayerEndpoints } from '../../../../../src/chains/rpc-connections.ts';
 import { BalanceWatch, LOW_BALANCE_FACTOR } from '../../../../../src/engine/relayers/balance-watch.ts';
 import {
   EndpointContactWatch,

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/connections.ts';
+import { NO_ENDPOINT_CONTACTS } from '../../../../../src/chains/rpc-connections.ts';
 import { RelayerRounds, type RelayerRoundsDeps } from '../../../../../src/engine/relayers/relayer-rounds.ts';
 import type { Relayer } from '../../../../../src/features/relayers/records/relayer.ts';
 import type { Leases } from '../../../../../src/store/lease.ts';

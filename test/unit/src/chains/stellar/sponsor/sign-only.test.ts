@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { rpcDialect } from '../../../../../../src/chains/stellar/dialect.ts';
+import { rpcDialect } from '../../../../../../src/chains/stellar/rpc-error-dialect.ts';
 import { signOnlyRequestSchema, signOnlyTransaction } from '../../../../../../src/chains/stellar/sponsor/sign-only.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
 import { createKeySigner } from '../../../../../../src/signers/held-key.ts';

@@ -7,8 +7,8 @@ import type { Json } from '../../../../../../sandbox/contract.ts';
 import { systemClock } from '../../../../../../src/domain/clock.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
+import { bindCapabilities } from '../../../../../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import { readPluginGrants } from '../../../../../../src/features/plugins/host/capabilities/grants.ts';
-import { bindCapabilities } from '../../../../../../src/features/plugins/host/capabilities/table.ts';
 import { EffectReplay } from '../../../../../../src/features/plugins/host/effect-replay.ts';
 import {
   assertSize,

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { z } from 'zod';
+import {
+  bindCapabilities,
+  CAPABILITIES,
+} from '../../../../../../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import { defineCapability } from '../../../../../../../src/features/plugins/host/capabilities/capability.ts';
-import { bindCapabilities, CAPABILITIES } from '../../../../../../../src/features/plugins/host/capabilities/table.ts';
 import { capabilityFiles } from '../../../../../../client/capabilities-text.ts';
 import { PluginServices } from '../../../../../../support/plugin-services.ts';
 import { principalOf } from '../../../../../../support/principal.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { rpcDialect } from '../../../../../src/chains/stellar/dialect.ts';
+import { rpcDialect } from '../../../../../src/chains/stellar/rpc-error-dialect.ts';
 import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { judgeRpcFailure } from '../../../../../src/egress/rpc/rpc-verdict.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { createConnections } from '../../../../src/chains/connections.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
+import { createConnections } from '../../../../src/chains/rpc-connections.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';

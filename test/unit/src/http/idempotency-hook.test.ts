@@ -7,7 +7,7 @@ import { type FastifyReply, fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
-import { honourIdempotencyKeys } from '../../../../src/http/idempotency.ts';
+import { honourIdempotencyKeys } from '../../../../src/http/idempotency-hook.ts';
 import { IdempotencyKeys, type KeyedStart } from '../../../../src/http/idempotency-keys.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';

@@ -1,5 +1,9 @@
 import t from 'tap';
-import { comparableDeclaration, isDeclaredAsBefore, valueDigest } from '../../../../src/features/declared-value.ts';
+import {
+  comparableDeclaration,
+  isDeclaredAsBefore,
+  valueDigest,
+} from '../../../../src/features/compare-declarations.ts';
 
 t.test('two declarations say the same under a key, or not', (t) => {
   t.ok(isDeclaredAsBefore('a', { a: 1, b: 2 }, { a: 1 }));

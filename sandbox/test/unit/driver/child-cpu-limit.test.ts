@@ -1,7 +1,7 @@
 /** Threat: a child that says little or nothing of what it does, to have the processor for itself. */
 import t from 'tap';
 import { DEFAULT_LIMITS } from '../../../contract.ts';
-import { ChildCpuLimit, ProcessCpuTimeReader } from '../../../driver/cpu-limit.ts';
+import { ChildCpuLimit, ProcessCpuTimeReader } from '../../../driver/child-cpu-limit.ts';
 import { ProtocolViolation } from '../../../frames.ts';
 
 const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };

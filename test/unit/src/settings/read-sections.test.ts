@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../../src/domain/json/json.ts';
 import { openMasterApiKey } from '../../../../src/settings/api-key.ts';
 import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
-import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/settings/schema.ts';
 import {
   checkPolicies,
   readNotifications,
@@ -14,7 +13,8 @@ import {
   readSigners,
   sectionEntries,
   sectionIds,
-} from '../../../../src/settings/sections.ts';
+} from '../../../../src/settings/read-sections.ts';
+import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from '../../../../src/settings/schema.ts';
 import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
 
 const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });

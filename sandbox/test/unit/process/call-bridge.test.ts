@@ -2,7 +2,7 @@
 import t from 'tap';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits } from '../../../contract.ts';
 import type { HostOp } from '../../../guest/host-function.ts';
-import { answerUrlQuestion, HostCallBridge, hostFunctionOutsideCalls } from '../../../process/bridge.ts';
+import { answerUrlQuestion, HostCallBridge, hostFunctionOutsideCalls } from '../../../process/call-bridge.ts';
 import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
 import { UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';

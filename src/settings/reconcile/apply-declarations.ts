@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { comparableDeclaration, isDeclaredAsBefore } from '../../features/declared-value.ts';
+import { comparableDeclaration, isDeclaredAsBefore } from '../../features/compare-declarations.ts';
 import { rpcUrlsDigest } from '../../features/networks/networks.ts';
 import type { ConfiguredNetwork } from '../../features/networks/record.ts';
 import { pluginFieldDigest } from '../../features/plugins/plugins.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CpuCrowding, SlicePace, sliceCpuMs, threadCpuMs } from '../../../process/call-limits.ts';
+import { CpuCrowding, SlicePace, sliceCpuMs, threadCpuMs } from '../../../process/call-ends.ts';
 
 t.test('a slice grows by what others take of the processor, up to four times', async (t) => {
   t.equal(new CpuCrowding(100, 95).factor, 1);

@@ -16,7 +16,7 @@ import {
   applySigners,
   type DeclaredNotification,
   type DeclaredRelayer,
-} from '../../../../../src/settings/reconcile/declarations.ts';
+} from '../../../../../src/settings/reconcile/apply-declarations.ts';
 import type { Store } from '../../../../../src/store/store.ts';
 import { putSigner } from '../../../../support/settings-stage.ts';
 import {

@@ -4,14 +4,14 @@ import { createEvmChain } from '../../../../src/chains/evm/index.ts';
 import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { parseOrReport } from '../../../../src/settings/check.ts';
-import type { ChainSchemas } from '../../../../src/settings/configuration.ts';
-import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import {
   checkCaveats,
   checkPluginGrants,
   checkRelayerReferences,
   type ReferableNames,
-} from '../../../../src/settings/references.ts';
+} from '../../../../src/settings/check-references.ts';
+import type { ChainSchemas } from '../../../../src/settings/configuration.ts';
+import { ConfigurationFindings, problemText } from '../../../../src/settings/problems.ts';
 import { checkSecrets, configurationSecretSchema, createSecretResolver } from '../../../../src/settings/secrets.ts';
 import { load, problemsOf, relayer, signer } from '../../../support/config-folder.ts';
 
