@@ -407,7 +407,7 @@ function add(groups: Record<string, string[]>, name: string, value: string): voi
 }
 
 /** Aborts when the client leaves before its answer is complete. */
-function disconnectSignal(response: ServerResponse): CallerSignal {
+export function disconnectSignal(response: ServerResponse): CallerSignal {
   const signal = new DisconnectSignal();
   response.on('close', () => {
     if (!response.writableFinished) signal.abort();

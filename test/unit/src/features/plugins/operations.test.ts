@@ -1,8 +1,9 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import t from 'tap';
 import type { PluginAnswer } from '../../../../../src/features/plugins/host/plugin-host.ts';
-import { pluginRequestOf } from '../../../../../src/features/plugins/operations.ts';
+import { disconnectSignal, pluginRequestOf } from '../../../../../src/features/plugins/operations.ts';
 import { API_KEY, startHttp } from '../../../../support/http-server.ts';
 
 t.test('the route reaches the plugin, from the path or the query, with and without prefix', async (t) => {
@@ -207,4 +208,21 @@ t.test('the query as forms are decoded, with own keys only', (t) => {
   ]);
   t.strictSame(Object.entries(post('').query), []);
   t.end();
+});
+
+t.test('a client that leaves aborts the signal of its call, and a finished answer does not', async (t) => {
+  const leave = (writableFinished: boolean) => {
+    const response = Object.assign(new EventEmitter(), { writableFinished });
+    const signal = disconnectSignal(response as unknown as ServerResponse);
+    const heard: string[] = [];
+    const removed = () => heard.push('removed');
+    signal.addEventListener('abort', removed, { once: true });
+    signal.addEventListener('abort', () => heard.push('kept'), { once: true });
+    signal.removeEventListener('abort', removed);
+    response.emit('close');
+    response.emit('close');
+    return { aborted: signal.aborted, heard };
+  };
+  t.strictSame(leave(false), { aborted: true, heard: ['kept'] });
+  t.strictSame(leave(true), { aborted: false, heard: [] });
 });
