@@ -220,7 +220,7 @@ const OF_MEANING: readonly RegExp[] = [
   /Network '.*' not found|there is no \w+ network|is already in use|cannot sign for|Gas abstraction not supported/,
   /declared in the configuration|The key of the environment|Signer updates are not allowed/,
   // What must hold between fields.
-  /Both txs `to` and `data`|not both|At least one field|rpc_urls: missing|needs a signing_key|has no effect without|missing field|is another one/,
+  /Both txs `to` and `data`|require both|not both|At least one field|rpc_urls: missing|needs a signing_key|has no effect without|missing field|is another one/,
   /Transaction|price|speed|is too low|\.y_parity|\.chain_id|expected 27 more|client_secret|authority_host/,
   /has the unknown key|does not fit its type|`types` has no/,
   // Which credentials of a signer go together.
