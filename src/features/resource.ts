@@ -195,6 +195,9 @@ function serviceOf<T>(
   kind: ResourceHooks<T>,
   { store, feed }: ResourceDeps,
 ): ResourceService {
+  const kinds: ErrorKind[] = ['NOT_FOUND', ...(kind.isUsedBy === undefined ? [] : (['IN_USE'] as const))];
+  const missing = kinds.map((what) => `${name.toUpperCase()}_${what}`).filter((code) => !(code in ERRORS));
+  if (missing.length > 0) throw new Error(`src/domain/errors.ts lacks ${missing.join(' and ')}, which ${name} needs`);
   const error = (what: ErrorKind, details: { id: string; count?: string; relayers?: string }) =>
     new AppError(`${name.toUpperCase()}_${what}` as 'SIGNER_EXISTS', details);
 

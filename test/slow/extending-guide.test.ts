@@ -124,6 +124,15 @@ t.test('what is new compiles, a configuration can name it, and a plugin can call
       'A column of transactions',
     ].flatMap(blocksOf),
   );
+  // Databases have taken the steps in this order, so new ones come last.
+  const stepsIn = (folder: string) => {
+    const text = readFileSync(join(folder, 'src', 'store', 'migrations', 'migrations.ts'), 'utf8');
+    return [...text.matchAll(/^ {2}\{ name: '([^']+)', up: /gm)].map(([, name]) => name);
+  };
+  const [before, after] = [stepsIn(root), stepsIn(dir)];
+  t.ok(before.length > 1);
+  t.strictSame(after.slice(0, before.length), before);
+  t.equal(after.length, before.length + 2);
   const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
   const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
   mkdirSync(join(dir, 'config'));

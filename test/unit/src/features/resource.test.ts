@@ -90,3 +90,24 @@ t.test('a resource without special rules needs no more than its declaration', as
     ['delete one', 'update one', 'create made', 'create one'],
   );
 });
+
+t.test('a resource that relayers use and that lacks the error for it is not opened', async (t) => {
+  const store = await storeFor(t);
+  const body = { schema: z.object({}), example: {} };
+  // Nothing uses API keys, so there is no error for it.
+  const kind = resource({
+    name: 'api_key',
+    noun: 'key',
+    tag: 'API keys',
+    about: '',
+    exampleId: 'a',
+    schema: z.object({}),
+    list: { answer: '' },
+    create: { body },
+    update: { body },
+    remove: {},
+    view: () => ({}),
+    on: () => ({ isUsedBy: () => false }),
+  });
+  t.throws(() => kind.open({ store, newId: () => 'a' }), { message: /errors\.ts lacks API_KEY_IN_USE/ });
+});
