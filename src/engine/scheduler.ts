@@ -68,9 +68,9 @@ class Scheduler implements Engine {
   /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
   readonly #origins = new Map<string, { token: number; upTo: number }>();
   readonly #pause = new EndablePause();
-  /** Wakes each lane when it knows that something is due. */
   /** Free lanes that are left to other instances, and since when. */
   readonly #left = new Map<string, number>();
+  /** Wakes each lane when it knows that something is due. */
   readonly #alarms = new Map<string, NodeJS.Timeout>();
   /** The last lane that the present search has looked at. */
   #searched = '';

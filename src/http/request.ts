@@ -26,16 +26,25 @@ export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, newId: ()
 const TAIL = '*';
 
 /**
- * Replaces NUL and lone surrogates in path parameters with U+FFFD, because no database stores them as text. No id
- * contains these characters, so such a path is answered like any unknown id.
+ * Replaces NUL and lone surrogates in the parameters of path and query with U+FFFD, because no database stores them as
+ * text. No id contains these characters, so they are answered like any unknown id. A plugin gets its query unchanged.
  */
 export function makeParametersStorable(app: FastifyInstance): void {
-  app.addHook<{ Params: Record<string, string> }>('preValidation', (request, _reply, done) => {
-    for (const [name, value] of Object.entries(request.params)) {
-      if (name !== TAIL) request.params[name] = value.toWellFormed().replaceAll('\0', '\u{fffd}');
-    }
+  app.addHook<{ Params: Parameters; Querystring: Parameters }>('preValidation', (request, _reply, done) => {
+    makeStorable(request.params);
+    if (request.routeOptions.config.runsPlugin !== true) makeStorable(request.query);
     done();
   });
+}
+
+type Parameters = Record<string, unknown>;
+
+function makeStorable(parameters: Parameters): void {
+  for (const [name, value] of Object.entries(parameters)) {
+    if (name !== TAIL && typeof value === 'string') {
+      parameters[name] = value.toWellFormed().replaceAll('\0', '\u{fffd}');
+    }
+  }
 }
 
 const BYTE_ORDER_MARK = '\u{feff}';

@@ -61,7 +61,10 @@ export function resourceOperations(kind: Omit<Resource<never>, 'open'>): Operati
       body: update.body,
       answer: one(update.answer ?? `The ${noun} after the change`, schema),
       errors: [...BODY, ...resourceErrors(name, 'NOT_FOUND'), ...(update.errors ?? [])],
-      handle: (call, { services }) => services.resources[name].update(call.params.id, call.body, call.caller),
+      handle: (call, { services }) => {
+        const body = 'isOptional' in update.body && update.body.isOptional ? call.request.body : call.body;
+        return services.resources[name].update(call.params.id, body, call.caller);
+      },
     }),
     operation({
       tag,

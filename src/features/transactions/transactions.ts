@@ -164,21 +164,23 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
         writeEffectOnce(store, effect, async (writer) => {
+          const accepted = async () => {
+            const twin = await twinOf(writer, transaction, parsed.signedAs);
+            if (twin !== undefined) return twin;
+            await reserve(writer);
+            await Promise.all([
+              writer.insertTransaction(transaction),
+              auditTransactionRequest(writer, actor, {
+                action: 'send',
+                transaction,
+                request: { of: access.chain, fields: request },
+              }),
+            ]);
+            return id;
+          };
           // What is asked for at once costs one round trip to PostgreSQL. If the relayer is gone, all of it is undone.
-          const held = holdRelayer(writer, relayerId);
-          const twin = await twinOf(writer, transaction, parsed.signedAs);
-          if (twin !== undefined) return held.then(() => ({ outcome: null, transactionId: twin }));
-          await reserve(writer);
-          await Promise.all([
-            held,
-            writer.insertTransaction(transaction),
-            auditTransactionRequest(writer, actor, {
-              action: 'send',
-              transaction,
-              request: { of: access.chain, fields: request },
-            }),
-          ]);
-          return { outcome: null, transactionId: id };
+          const [transactionId] = await Promise.all([accepted(), holdRelayer(writer, relayerId)]);
+          return { outcome: null, transactionId };
         }),
       );
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');

@@ -3,6 +3,9 @@ import pg from 'pg';
 import { assertBindable } from '../connection.ts';
 import { typeParsers } from './postgres-dialect.ts';
 
+/** SQLSTATEs that end a session. The severity would say it, in the server's language. */
+const ENDS_SESSION = /^(08|28|3D|53|57P|25P03|XX|$)/;
+
 type Query = Pick<CompiledQuery, 'sql' | 'parameters'>;
 type Rows = QueryResult<unknown>;
 
@@ -242,7 +245,7 @@ export class ReadingConnection implements DatabaseConnection {
       const outcome = outcomes[at] ?? 'not run';
       if (outcome === 'not run') {
         // The reads behind a wrong one are not to blame. Behind a lost connection each would wait for itself.
-        if (fault instanceof pg.DatabaseError && fault.severity === 'ERROR') void this.#send([one]);
+        if (fault instanceof pg.DatabaseError && !ENDS_SESSION.test(fault.code ?? '')) void this.#send([one]);
         else one.reject(fault);
       } else if ('error' in outcome) {
         fault = outcome.error;

@@ -18,11 +18,17 @@ const STATEMENTS_KEPT = 256;
 /**
  * A Kysely dialect over one open connection of `node:sqlite`. The caller opens and closes the connection.
  * @param statements the connection's statements, if other code also makes queries on it
+ * @param assertAllowed throws when a query must not run now. Between a query and its run lie some turns of the microtask
+ * queue, in which the write body that asked for it can have ended
  */
-export function sqliteDialect(database: DatabaseSync, statements = new SqliteStatements(database)): Dialect {
+export function sqliteDialect(
+  database: DatabaseSync,
+  statements = new SqliteStatements(database),
+  assertAllowed = () => {},
+): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(database, statements),
+    createDriver: () => new SqliteDriver(database, statements, assertAllowed),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -32,9 +38,9 @@ class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
 
-  constructor(database: DatabaseSync, statements: SqliteStatements) {
+  constructor(database: DatabaseSync, statements: SqliteStatements, assertAllowed: () => void) {
     this.#database = database;
-    this.#connection = new SqliteConnection(statements);
+    this.#connection = new SqliteConnection(statements, assertAllowed);
   }
 
   async init(): Promise<void> {}
@@ -63,12 +69,15 @@ class SqliteDriver implements Driver {
 
 class SqliteConnection implements DatabaseConnection {
   readonly #statements: SqliteStatements;
+  readonly #assertAllowed: () => void;
 
-  constructor(statements: SqliteStatements) {
+  constructor(statements: SqliteStatements, assertAllowed: () => void) {
     this.#statements = statements;
+    this.#assertAllowed = assertAllowed;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    this.#assertAllowed();
     return this.#statements.run(query);
   }
 

@@ -82,7 +82,10 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
     // A function, so that a compiled query does not fix its value. Within a statement its value does not change.
     database.function('now_ms', { deterministic: true }, () => BigInt(now()));
     return {
-      db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
+      db: new Kysely<Tables>({
+        dialect: sqliteDialect(database, statements, () => guard.assert(place)),
+        plugins: [guard[place]],
+      }),
       run<Row>(query: CompiledQuery<Row>) {
         const answer = () => {
           guard.assert(place);

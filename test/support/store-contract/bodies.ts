@@ -24,6 +24,33 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
     t.equal(outcomes[0]?.status === 'rejected' && outcomes[0].reason, mishap);
   });
 
+  t.test('what a failing body still asks for is not stored either', async (t) => {
+    const store = await withRelayer(open)(t);
+    const mishap = new Error('mishap');
+    const later = async (writer: StoreWriter, turns: number, id: string) => {
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await writer.putRelayer(relayerOf({ id }));
+    };
+    const ids = Array.from({ length: 40 }, (_, turns) => `late-${turns}`);
+    for (const [turns, id] of ids.entries()) {
+      const failing = store.write(async (writer) => {
+        await Promise.all([
+          writer.insertTransaction(transactionOf()).then(() => Promise.reject(mishap)),
+          later(writer, turns, id),
+          later(writer, turns, `${id}-too`),
+        ]);
+      });
+      await t.rejects(failing, mishap);
+      // Another body of the same commit does not take it along.
+      await store.write((writer) => writer.putRelayer(relayerOf()));
+    }
+    t.strictSame(
+      (await store.read.allRelayers()).map(({ id }) => id),
+      ['relayer-1'],
+    );
+    t.equal(await store.read.transaction('relayer-1', transactionOf().id), undefined);
+  });
+
   t.test('a body sees its own writes; others see them after it resolved', async (t) => {
     const store = await withRelayer(open)(t);
     const transaction = transactionOf();

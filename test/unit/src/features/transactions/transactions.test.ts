@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { ChainClient } from '../../../../../src/chains/chain-client.ts';
 import { invalidRequest } from '../../../../../src/domain/errors.ts';
+import type { Store } from '../../../../../src/store/store.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 
@@ -289,4 +290,34 @@ t.test('a plugin’s limits are reserved with the transaction, once under one na
     code: 'INVALID_REQUEST',
   });
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
+});
+
+t.test('a commit that fails in several places at once ends as one error, and not the process', async (t) => {
+  const world = await EngineWorld.open(t);
+  const failed = new Error('could not serialize access');
+  const failing: Store = {
+    ...world.store,
+    write: (body) =>
+      world.store.write((writer) =>
+        body({
+          ...writer,
+          holdRelayer: () => Promise.reject(failed),
+          async reserveSpending() {
+            // PostgreSQL runs nothing after the failure, and says so later.
+            for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+            throw new Error('was not run');
+          },
+        }),
+      ),
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  t.teardown(() => process.off('unhandledRejection', note));
+  const { transactions } = world.services(undefined, failing);
+  const spender = { pluginId: 'p', caveats: { valuePerHour: 10n } };
+  await t.rejects(transactions.send('r1', { effect: 'pay', cost: '6' }, { spender }), failed);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(unhandled, []);
+  t.equal((await world.services().transactions.list('r1', { page: 1, perPage: 10 })).total, 0);
 });
