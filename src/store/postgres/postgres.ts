@@ -255,17 +255,27 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  const over = (connection: DatabaseConnection, place: QueryPlace): Connection => ({
-    db: new Kysely<Tables>({ dialect: connectionDialect(connection), plugins: [guard[place]] }),
-    run<Row>(query: CompiledQuery<Row>) {
-      guard.assert(place);
-      return connection.executeQuery<Row>(query);
-    },
-    now,
-    settledWrites: () => sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
-    hasOtherWriters: true,
-    sealer,
-  });
+  const over = (connection: DatabaseConnection, place: QueryPlace): Connection => {
+    // Looked at when a query runs, too: after its rollback, a late query of a body would be kept alone.
+    const guarded: DatabaseConnection = {
+      async executeQuery<Row>(query: CompiledQuery) {
+        if (place === 'inside') guard.assert(place);
+        return connection.executeQuery<Row>(query);
+      },
+      streamQuery: (query, chunk) => connection.streamQuery(query, chunk),
+    };
+    return {
+      db: new Kysely<Tables>({ dialect: connectionDialect(guarded), plugins: [guard[place]] }),
+      run<Row>(query: CompiledQuery<Row>) {
+        guard.assert(place);
+        return guarded.executeQuery<Row>(query);
+      },
+      now,
+      settledWrites: () => sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+      hasOtherWriters: true,
+      sealer,
+    };
+  };
   const reading = new ReadingConnection(pool);
   const readClock = preparedQuery({ run: (query) => reading.executeQuery(query) }, () =>
     whole.selectNoFrom(now().as('at')),

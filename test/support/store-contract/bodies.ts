@@ -36,6 +36,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
       const failing = store.write(async (writer) => {
         await Promise.all([
           writer.insertTransaction(transactionOf()).then(() => Promise.reject(mishap)),
+          writer.holdRelayer('relayer-1').then(() => later(writer, turns, `${id}-after`)),
           later(writer, turns, id),
           later(writer, turns, `${id}-too`),
         ]);
