@@ -1,9 +1,9 @@
 import type { Intent, IntentAction } from '../../features/transactions/records/intent.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { isFinal, type NoopEndStatus } from '../../features/transactions/records/transaction-state.ts';
-import { isUnresolved, type SigningOutcome, type WantedAttempt, withdrawn } from './decide.ts';
+import { type SigningOutcome, type WantedAttempt, withdrawn } from './decide.ts';
 import { canReplace } from './facts.ts';
-import { applyToOpen, earlierAttempts, type LaneStep, momentOf } from './lane-step.ts';
+import { applyToOpen, earlierAttempts, type LaneStep } from './lane-step.ts';
 import type { LaneChange } from './ledger.ts';
 import { signAttempts } from './sign-attempts.ts';
 
@@ -99,7 +99,8 @@ async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
     const change = withdrawn(transaction, 'canceled', 'canceling', reason, step.clock.now());
     return { change: { ...change, settles } };
   }
-  if (isUnresolved(step, entry, momentOf(step)))
+  // A node shows the sequence as used. That the receipt is not proved yet makes no difference: nothing can replace it.
+  if (step.memory.offers.isUnproved(transaction.id, step.clock.elapsed(), 0))
     return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
   if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${NOOP_REASONS[transaction.noopEnd]}` };
   if (!(await canReplace(step, entry, 'replace')))
