@@ -72,6 +72,8 @@ export const FIXED_LIMITS = {
   /** Unanswered capability calls and armed timers per plugin call. */
   pending_requests: 256,
   timers: 1024,
+  /** Timers that one run of a durable call may arm: each is an answer of the host. */
+  durable_timers: 10_000,
   /** Keys in one answer of `kv.listKeys`. A shorter answer is the last. */
   kv_page: 1000,
   /** Locks that one plugin call may hold at once. */
@@ -172,9 +174,19 @@ export interface PluginVersion {
 }
 
 /** The answer to a capability call; `error.message` is the text that the plugin's `catch` sees. */
-export type CapabilityReply =
+export type CapabilityReply = (
   | { ok: true; value: Json }
-  | { ok: false; error: { message: string; code?: string; status?: number; details?: Json } };
+  | { ok: false; error: { message: string; code?: string; status?: number; details?: Json } }
+) & {
+  /** When the host gave the answer, in milliseconds since the Unix epoch: the clock of a durable call moves to it. */
+  at?: number;
+};
+
+/**
+ * The capability call that a timer of a durable call is, with the parameter `ms`. The host answers it when the timer is
+ * due. The guest ignores the answer if it has cleared the timer meanwhile.
+ */
+export const TIMER_REQUEST = 'timer';
 
 /** Why a version cannot be served. `report` is a log line with the stack of the thrown error, or empty. */
 export type LoadFailure = { outcome: CallOutcome; report: string };
@@ -232,6 +244,16 @@ export interface CallTask {
   context: string;
   /** Wall limit of the call, in milliseconds. */
   timeout_ms: number;
+  /** Makes the guest's course depend on nothing but the version, the context, this and the order of its answers. */
+  durable?: DurableStart;
+}
+
+/** What a durable call begins with, in each of its runs. */
+export interface DurableStart {
+  /** 64 hex digits. All chance of the call comes from it. */
+  seed: string;
+  /** Where the call's clock begins, in milliseconds since the Unix epoch. */
+  now: number;
 }
 
 /** Why a child ends. */
