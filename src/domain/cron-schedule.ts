@@ -115,3 +115,123 @@ function valueOf(text: string, { least, most, names = [] }: Field): number | und
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
 }
+
+/** The fields of crontab(5). Weekdays count from Sunday as 0; 7 is Sunday too. */
+const CRONTAB_FIELDS: readonly Field[] = [
+  { least: 0, most: 59 },
+  { least: 0, most: 23 },
+  { least: 1, most: 31 },
+  { least: 1, most: 12, names: MONTHS },
+  { least: 0, most: 7, names: WEEKDAYS },
+];
+
+const CRONTAB_SHORTHANDS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
+
+const MINUTE = 60_000;
+const HOURS_OF_DAY = 24;
+
+/** A crontab(5) schedule on the wall clocks of one zone. */
+export interface Crontab {
+  /** The first moment after `after`; both in milliseconds since the epoch. Undefined when there is none. */
+  next(after: number): number | undefined;
+}
+
+/** Whether a name is one of the IANA time zones, such as `Europe/Berlin`. */
+export function isTimeZone(name: string): boolean {
+  // An offset such as `+02:00` would be none that changes with the seasons.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads the five fields of crontab(5): minute, hour, day of month, month, weekday; or a shorthand such as `@daily`.
+ * A day matches when both of its fields match, and when either matches if neither begins with `*`.
+ *
+ * A time that a zone's clocks skip comes at the first moment after the skip, and one that they show twice comes at the
+ * first. A schedule for every hour has no such times: it goes on with each hour that passes.
+ * @returns undefined when the text is no such schedule, or names a day that never comes
+ */
+export function parseCrontab(text: string, timeZone = 'UTC'): Crontab | undefined {
+  const parts = (CRONTAB_SHORTHANDS.get(text.trim()) ?? text).trim().split(/\s+/);
+  if (parts.length !== CRONTAB_FIELDS.length) return undefined;
+  // Steps belong to `*` or a range, and `?` is no crontab.
+  if (parts.some((part) => part.includes('?') || /(?:^|,)\w+\//.test(part))) return undefined;
+  const values = CRONTAB_FIELDS.map((field, index) => valuesOf(parts[index] ?? '', field));
+  const [minutes, hours, days, months, weekdays] = values;
+  if (!minutes || !hours || !days || !months || !weekdays) return undefined;
+  if (weekdays.has(7)) weekdays.add(0);
+  const isAnyDay = [parts[2], parts[4]].some((part) => part?.startsWith('*'));
+  const isDue = (date: Date) => {
+    if (!months.has(date.getUTCMonth() + 1)) return false;
+    const [day, weekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())];
+    return isAnyDay ? day && weekday : day || weekday;
+  };
+  const wall: WallTimes = { minutes: [...minutes], hours: [...hours], isDue };
+  if (nextWallTime(wall, 0, DAYS_AHEAD * DAY) === undefined) return undefined;
+  return { next: (after) => nextInZone(wall, timeZone, after) };
+}
+
+/** A schedule on a clock that is never set. */
+interface WallTimes {
+  minutes: readonly number[];
+  hours: readonly number[];
+  isDue(date: Date): boolean;
+}
+
+/** The first time at or after `from` and before `before`, as if the clock showed UTC. */
+function nextWallTime({ minutes, hours, isDue }: WallTimes, from: number, before: number): number | undefined {
+  for (let day = Math.floor(from / DAY) * DAY; day < before; day += DAY) {
+    if (!isDue(new Date(day))) continue;
+    for (const hour of hours) {
+      const start = day + hour * 60 * MINUTE;
+      if (start + 60 * MINUTE <= from) continue;
+      const minute = minutes.find((one) => start + one * MINUTE >= from);
+      if (minute === undefined) continue;
+      const time = start + minute * MINUTE;
+      return time < before ? time : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Walks through the stretches in which the zone's distance from UTC stays the same. */
+function nextInZone(wall: WallTimes, timeZone: string, after: number): number | undefined {
+  const isHourly = wall.hours.length === HOURS_OF_DAY;
+  const horizon = after + DAYS_AHEAD * DAY;
+  let from = Math.floor(after / MINUTE) * MINUTE + MINUTE;
+  while (from < horizon) {
+    const here = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone);
+    const offset = here.offsetNanoseconds / 1e6;
+    const until = here.getTimeZoneTransition('next')?.epochMilliseconds ?? horizon;
+    const began = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds;
+    const moved = began === undefined ? 0 : offset - offsetAt(timeZone, began - 1);
+    if (began !== undefined && !isHourly) {
+      // The clocks were set forward to the first moment of this stretch.
+      const isSkipped = moved > 0 && from === began;
+      if (isSkipped && nextWallTime(wall, began + offset - moved, began + offset) !== undefined) return began;
+      // They were set back: what they show until then, they have shown before.
+      if (moved < 0) from = Math.max(from, Math.min(began - moved, until));
+    }
+    const time = nextWallTime(wall, from + offset, Math.min(until, horizon) + offset);
+    if (time !== undefined) return time - offset;
+    from = until;
+  }
+  return undefined;
+}
+
+function offsetAt(timeZone: string, at: number): number {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
+}

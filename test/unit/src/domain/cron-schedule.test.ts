@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isCronSchedule, nextCronTime } from '../../../../src/domain/cron-schedule.ts';
+import { isCronSchedule, isTimeZone, nextCronTime, parseCrontab } from '../../../../src/domain/cron-schedule.ts';
 
 t.test('six fields, seven with a year, or a shorthand', async (t) => {
   for (const schedule of [
@@ -73,4 +73,76 @@ t.test('the next moment of a schedule', async (t) => {
   t.equal(next('@daily', '2026-11-23T00:00:00Z'), '2026-11-24T00:00:00.000Z');
   t.equal(next('@hourly', '2026-11-23T00:00:00Z'), '2026-11-23T01:00:00.000Z');
   t.equal(next('nonsense', '2026-11-23T00:00:00Z'), undefined);
+});
+
+/** The first moments of a crontab after a time, as texts. */
+function moments(schedule: string, zone: string, after: string, count: number): string[] {
+  const crontab = parseCrontab(schedule, zone);
+  const found: string[] = [];
+  let at: number | undefined = Date.parse(after);
+  while (found.length < count) {
+    at = crontab?.next(at ?? 0);
+    if (at === undefined) break;
+    found.push(new Date(at).toISOString().slice(0, 16));
+  }
+  return found;
+}
+
+t.test('crontab: five fields, or a shorthand', async (t) => {
+  for (const schedule of ['0 8 * * 1-5', '*/5 0-6/2,12 1,15 JAN-mar,12 sun,7', ' @daily ', '@hourly', '0 0 29 2 *']) {
+    t.ok(parseCrontab(schedule), schedule);
+  }
+  for (const schedule of [
+    ...['', '* * * *', '* * * * * *', '60 * * * *', '* 24 * * *', '* * 0 * *', '* * 32 * *', '* * * 13 *', '* * * * 8'],
+    ...['*/0 * * * *', '5/15 * * * *', '* * ? * *', '5-1 * * * *', '* * * * fri-mon', '1,,2 * * * *', '@reboot'],
+    ...['0 0 31 2 *', '0 0 30 feb *'],
+  ]) {
+    t.equal(parseCrontab(schedule), undefined, schedule);
+  }
+});
+
+t.test('crontab: a day matches either field if neither begins with a star', async (t) => {
+  t.same(moments('0 12 13 * 5', 'UTC', '2026-11-10T00:00:00Z', 3), [
+    ...['2026-11-13T12:00', '2026-11-20T12:00', '2026-11-27T12:00'],
+  ]);
+  t.same(moments('0 12 */2 * 5', 'UTC', '2026-11-10T00:00:00Z', 2), ['2026-11-13T12:00', '2026-11-27T12:00']);
+  t.same(
+    moments('0 0 * * 7', 'UTC', '2026-11-27T00:00:00Z', 2),
+    moments('0 0 * * sun', 'UTC', '2026-11-27T00:00:00Z', 2),
+  );
+});
+
+t.test('crontab: a time that does not exist comes at the next moment that does', async (t) => {
+  // New York sets its clocks from 02:00 to 03:00 at 07:00 UTC.
+  const before = '2026-03-08T05:00:00Z';
+  t.same(moments('30 2 * * *', 'America/New_York', before, 2), ['2026-03-08T07:00', '2026-03-09T06:30']);
+  t.same(moments('*/20 2,3 * * *', 'America/New_York', before, 3), [
+    ...['2026-03-08T07:00', '2026-03-08T07:20', '2026-03-08T07:40'],
+  ]);
+  // Samoa left out the 30th of December 2011.
+  t.same(moments('0 9 30 12 *', 'Pacific/Apia', '2011-12-29T00:00:00Z', 1), ['2011-12-30T10:00']);
+});
+
+t.test('crontab: a time that exists twice comes once, the first', async (t) => {
+  const before = '2026-11-01T04:00:00Z';
+  t.same(moments('30 1 * * *', 'America/New_York', before, 2), ['2026-11-01T05:30', '2026-11-02T06:30']);
+  t.same(moments('*/30 1 * * *', 'America/New_York', before, 3), [
+    ...['2026-11-01T05:00', '2026-11-01T05:30', '2026-11-02T06:00'],
+  ]);
+  // Also when the search begins in the repeated hour.
+  t.same(moments('30 1 * * *', 'America/New_York', '2026-11-01T06:10:00Z', 1), ['2026-11-02T06:30']);
+});
+
+t.test('crontab: a schedule for every hour goes on with each hour that passes', async (t) => {
+  t.same(moments('30 * * * *', 'America/New_York', '2026-03-08T06:00:00Z', 3), [
+    ...['2026-03-08T06:30', '2026-03-08T07:30', '2026-03-08T08:30'],
+  ]);
+  t.same(moments('30 * * * *', 'America/New_York', '2026-11-01T05:00:00Z', 3), [
+    ...['2026-11-01T05:30', '2026-11-01T06:30', '2026-11-01T07:30'],
+  ]);
+});
+
+t.test('time zones have IANA names', async (t) => {
+  for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(zone), zone);
+  for (const zone of ['', '+02:00', 'Europe/Atlantis', 'Berlin', '2026']) t.notOk(isTimeZone(zone), zone);
 });
