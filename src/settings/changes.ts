@@ -67,7 +67,10 @@ export function compareConfigurations(
   });
   const plugins = compared('plugins', was.plugins, now.plugins, {
     keyOf: ({ id }) => id,
-    touched: (entry) => (grantedTo(entry).some(isOtherValue) ? ['permissions.env'] : []),
+    touched: (entry) => [
+      ...(grantedTo(entry).some(isOtherValue) ? ['permissions.env'] : []),
+      ...(secretsIn(entry.triggers).some(isOtherValue) ? ['triggers'] : []),
+    ],
   });
   const relayers = compared('relayers', was.relayers, now.relayers, {
     keyOf: ({ id }) => id,

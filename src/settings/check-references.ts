@@ -13,8 +13,9 @@ import type {
   RelayerEntry,
   SignerEntry,
 } from './configuration.ts';
-import { SECRET_VARIABLES } from './environment.ts';
+import { MIN_KEY_LENGTH, SECRET_VARIABLES } from './environment.ts';
 import type { ConfigurationFindings } from './problems.ts';
+import { configurationSecretSchema, type Variables } from './secrets.ts';
 
 const texts = z.array(z.unknown()).catch([]);
 
@@ -70,7 +71,7 @@ export interface ReferableNames {
   relayers: readonly string[];
   signers: readonly string[];
   notifications: readonly string[];
-  /** Variables that hold secrets of signers and notifications. */
+  /** Variables that hold secrets of signers, notifications and triggers. */
   secrets: readonly string[];
 }
 
@@ -129,6 +130,32 @@ export function checkPluginGrants(
   for (const id of Object.keys(permissions.relayers).filter((one) => !known.relayers.includes(one))) {
     const at = `${path}.permissions.relayers.${id}`;
     findings.warn(file, at, `no relayer "${id}" is declared here`, didYouMean(id, known.relayers));
+  }
+}
+
+const triggers = z.object({
+  triggers: z.array(z.object({ relayers: texts, secret: z.unknown() }).partial().catch({})),
+});
+
+/** Checks what a plugin's triggers name: relayers that should exist, and secrets that nobody can guess. */
+export function checkTriggers(
+  value: unknown,
+  { file, path }: ConfigurationPlace,
+  known: ReferableNames,
+  variables: Variables,
+  findings: ConfigurationFindings,
+): void {
+  for (const [index, { relayers = [], secret }] of (triggers.safeParse(value).data?.triggers ?? []).entries()) {
+    const at = configurationPath(path, ['triggers', index]);
+    for (const id of relayers) {
+      if (typeof id !== 'string' || id === '*' || known.relayers.includes(id)) continue;
+      findings.warn(file, `${at}.relayers`, `no relayer "${id}" is declared here`, didYouMean(id, known.relayers));
+    }
+    const reference = configurationSecretSchema.safeParse(secret).data;
+    const key = reference?.type === 'env' ? variables[reference.value] : reference?.value;
+    if (key !== undefined && key !== '' && key.length < MIN_KEY_LENGTH) {
+      findings.warn(file, `${at}.secret`, `the secret has fewer than ${MIN_KEY_LENGTH} characters`);
+    }
   }
 }
 

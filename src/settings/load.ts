@@ -2,8 +2,15 @@ import { constants } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { reportIgnored } from './check.ts';
-import { checkCaveats, checkPluginGrants, checkRelayerReferences, checkSignerCurve } from './check-references.ts';
+import { isObject } from '../domain/json/json.ts';
+import { configurationPath, reportIgnored } from './check.ts';
+import {
+  checkCaveats,
+  checkPluginGrants,
+  checkRelayerReferences,
+  checkSignerCurve,
+  checkTriggers,
+} from './check-references.ts';
 import type { Configuration, KnownChains, KnownSignerKinds, SignerEntry } from './configuration.ts';
 import { readEnvironment, readVariables } from './environment.ts';
 import { displayPath, readJsonFile } from './json-file.ts';
@@ -64,6 +71,12 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   const secrets = ['signers', 'notifications'].flatMap((name) =>
     checkSecrets(sections.get(name), { file, path: name }, variables, findings),
   );
+  for (const [value, at] of sectionEntries(section('plugins'))) {
+    const triggers = isObject(value) ? value['triggers'] : undefined;
+    secrets.push(
+      ...checkSecrets(triggers, { file, path: configurationPath(at.path, ['triggers']) }, variables, findings),
+    );
+  }
   const known = {
     networks: [...networks, ...networkEntries],
     relayers: sectionIds(section('relayers').value),
@@ -83,6 +96,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   for (const [value, at] of sectionEntries(section('plugins'))) {
     checkPluginGrants(value, at, known, findings);
     checkCaveats(value, at, families, findings);
+    checkTriggers(value, at, known, variables, findings);
   }
 
   await checkKeyFiles(signers, source, findings);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../../../sandbox/contract.ts';
 import { amountSchema } from '../../../domain/amount.ts';
 import { pluginIdSchema } from '../../../domain/id.ts';
+import { triggersSchema } from '../../triggers/records/trigger.ts';
 import { hostPermissionSchema } from './host-permission.ts';
 
 /** What a plugin may do through one relayer. */
@@ -157,6 +158,7 @@ export const pluginEntrySchema = z.strictObject({
     .enum(['plugin', 'call'])
     .default('plugin')
     .describe('plugin: calls may share an isolate; call: they never do'),
+  triggers: triggersSchema.optional().describe('Times and events at which the service itself calls the plugin'),
 });
 
 export type PluginEntry = z.infer<typeof pluginEntrySchema>;

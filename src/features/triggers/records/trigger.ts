@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { amountSchema } from '../../../domain/amount.ts';
+import { isTimeZone, parseCrontab } from '../../../domain/cron-schedule.ts';
+import type { Json } from '../../../domain/json/json.ts';
+import { transactionStatusSchema } from '../../transactions/records/transaction-state.ts';
+
+/** The most triggers of one plugin. */
+export const MAX_TRIGGERS = 100;
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const LONGEST_MS = 31 * UNITS.d;
+
+/** `15m`: a number with s, m, h or d, in milliseconds; undefined for another text. */
+export function durationOf(text: string): number | undefined {
+  const [, digits, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
+  const duration = Number(digits) * UNITS[unit as keyof typeof UNITS];
+  return duration <= LONGEST_MS ? duration : undefined;
+}
+
+/** `60/h`: a number of firings in a second, minute, hour or day; undefined for another text. */
+export function rateOf(text: string): { firings: number; inMs: number } | undefined {
+  const [, digits, unit] = /^([1-9]\d{0,5})\/([smhd])$/.exec(text) ?? [];
+  return digits === undefined ? undefined : { firings: Number(digits), inMs: UNITS[unit as keyof typeof UNITS] };
+}
+
+/** A reference to a secret, as elsewhere in the configuration. */
+const secretSchema = z.strictObject({
+  type: z.enum(['env', 'plain']).describe('env: value is the name of a variable; plain: value is the secret'),
+  value: z.string().min(1, 'must not be empty').describe('Name of the environment variable, or the secret itself'),
+});
+
+const relayerIds = z.array(z.string().min(1)).min(1, 'name at least one, or "*" for all');
+
+const fields = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,35}$/, 'a name has 1 to 36 letters, digits, dashes and underscores')
+    .describe('Name of the trigger, unique in the plugin'),
+  cron: z
+    .string()
+    .refine((text) => parseCrontab(text) !== undefined, {
+      error: 'expected the five fields of crontab: minute, hour, day of month, month, weekday, with a day that comes',
+    })
+    .optional()
+    .describe('Times at which to call: the five fields of crontab, or @hourly, @daily, @weekly, @monthly, @yearly'),
+  time_zone: z
+    .string()
+    .refine(isTimeZone, 'expected the IANA name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe('Time zone of "cron". Default: UTC'),
+  every: z
+    .string()
+    .refine((text) => durationOf(text) !== undefined, 'expected a time such as 30s, 15m, 6h or 1d, at most 31d')
+    .optional()
+    .describe('Pause between two calls: a number with s, m, h or d'),
+  on: z.enum(['transaction', 'balance', 'webhook']).optional().describe('Event at which to call'),
+  relayers: relayerIds
+    .optional()
+    .describe('Relayers whose transactions or balances call the plugin. Default: all that the plugin may use'),
+  status: z
+    .array(transactionStatusSchema)
+    .min(1, 'name at least one')
+    .optional()
+    .describe('Statuses of a transaction at which to call. Default: confirmed, failed, canceled, expired'),
+  own: z
+    .boolean()
+    .optional()
+    .describe('Whether to call also for transactions that the plugin itself sent. Default: false'),
+  below: amountSchema(256).optional().describe('Balance below which to call once, in the smallest unit'),
+  secret: secretSchema.optional().describe('Secret of the HMAC signature of each webhook'),
+  params: z
+    .custom<Json>(() => true)
+    .optional()
+    .describe('Parameters of each call. Default: {}'),
+  missed: z
+    .enum(['latest', 'skip', 'all'])
+    .optional()
+    .describe(
+      'What to do about times that passed while no instance ran. latest: one call for the newest; skip: none; all: ' +
+        'one for each of the last 24 hours, at most 100. Default: latest',
+    ),
+  at_most: z
+    .string()
+    .refine((text) => rateOf(text) !== undefined, 'expected a number in a second, minute, hour or day, such as 60/h')
+    .optional()
+    .describe('Maximum number of calls, such as 60/h. Default: no limit'),
+});
+
+/** The keys that only some kinds of trigger have. */
+const ONLY: Readonly<Record<string, readonly TriggerKind[]>> = {
+  time_zone: ['cron'],
+  missed: ['cron', 'every'],
+  relayers: ['transaction', 'balance'],
+  status: ['transaction'],
+  own: ['transaction'],
+  below: ['balance'],
+  secret: ['webhook'],
+};
+
+export type TriggerKind = 'cron' | 'every' | 'transaction' | 'balance' | 'webhook';
+
+/** One trigger of a plugin: when the service calls it by itself. */
+export const triggerSchema = fields.superRefine((trigger, context) => {
+  const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+  const [kind, other] = kindsOf(trigger);
+  if (kind === undefined) return refuse('on', 'expected one of "cron", "every" and "on"');
+  if (other !== undefined)
+    refuse(other, `cannot stand beside "${kind}": a trigger has one of "cron", "every" and "on"`);
+  for (const [key, kinds] of Object.entries(ONLY)) {
+    const type = trigger.on ?? (kind as TriggerKind);
+    if (Reflect.get(trigger, key) === undefined || kinds.includes(type)) continue;
+    refuse(key, `has no meaning here: it is for ${kinds.map(keyText).join(' and ')}`);
+  }
+  if (trigger.on === 'webhook' && trigger.secret === undefined)
+    refuse('secret', 'is missing: who may call the webhook');
+  if (trigger.on === 'balance' && trigger.below === undefined)
+    refuse('below', 'is missing: the balance at which to call');
+});
+
+export type Trigger = z.output<typeof triggerSchema>;
+
+/** The triggers of a plugin. */
+export const triggersSchema = z
+  .array(triggerSchema)
+  .max(MAX_TRIGGERS)
+  .superRefine((triggers, context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of triggers.entries()) {
+      if (seen.has(name)) {
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'name'],
+          message: `"${name}" is the name of another trigger`,
+        });
+      }
+      seen.add(name);
+    }
+  });
+
+export function kindOf(trigger: Trigger): TriggerKind {
+  return trigger.on ?? (trigger.cron === undefined ? 'every' : 'cron');
+}
+
+/** The statuses at which a transaction calls a plugin that names none. */
+export const FINAL_STATUSES: readonly z.infer<typeof transactionStatusSchema>[] = [
+  ...(['confirmed', 'failed', 'canceled', 'expired'] as const),
+];
+
+/**
+ * The next moment of a time trigger after `after`, in milliseconds since the epoch; undefined where there is none.
+ * Intervals are counted from the epoch, so that all instances and all starts mean the same moments.
+ */
+export function nextMoment({ cron, time_zone, every }: Trigger, after: number): number | undefined {
+  if (cron !== undefined) return parseCrontab(cron, time_zone)?.next(after);
+  const pause = every === undefined ? undefined : durationOf(every);
+  return pause === undefined ? undefined : (Math.floor(after / pause) + 1) * pause;
+}
+
+function kindsOf({ cron, every, on }: z.output<typeof fields>): string[] {
+  return Object.entries({ cron, every, on }).flatMap(([key, value]) => (value === undefined ? [] : [key]));
+}
+
+function keyText(kind: TriggerKind): string {
+  return kind === 'cron' || kind === 'every' ? `"${kind}"` : `"on": "${kind}"`;
+}

@@ -1,0 +1,58 @@
+import t from 'tap';
+import {
+  durationOf,
+  nextMoment,
+  rateOf,
+  triggersSchema,
+} from '../../../../../src/features/triggers/records/trigger.ts';
+
+const secret = { type: 'env', value: 'ALERT_SECRET' };
+
+function problems(...triggers: object[]): string[] {
+  const issues = triggersSchema.safeParse(triggers).error?.issues ?? [];
+  return issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+t.test('the kinds of triggers', async (t) => {
+  const triggers = [
+    { name: 'morning', cron: '0 8 * * 1-5', time_zone: 'Europe/Berlin', params: { pool: 'a' }, missed: 'skip' },
+    { name: 'often', every: '15m', at_most: '60/h' },
+    { name: 'ended', on: 'transaction', relayers: ['sepolia-1'], status: ['confirmed', 'failed'], own: true },
+    { name: 'low', on: 'balance', relayers: ['*'], below: '50000000000000000' },
+    { name: 'alert', on: 'webhook', secret },
+  ];
+  t.same(triggersSchema.parse(triggers), triggers);
+});
+
+t.test('all problems of all triggers at once', async (t) => {
+  t.same(
+    problems(
+      { name: 'a b', cron: '* * *', status: ['x'] },
+      { name: 'x', every: '0s', missed: 'sometimes', extra: 1 },
+      { name: 'y', cron: '@daily', every: '1s', below: 3 },
+      { name: 'y' },
+      { name: 'w', on: 'webhook' },
+      { name: 'b', on: 'balance', time_zone: 'Mars' },
+    ).map((problem) => problem.split(':')[0]),
+    [
+      ...['0.name', '0.cron', '0.status.0', '1.every', '1.missed', '1', '2.every', '2.below', '3.on', '4.secret'],
+      ...['5.time_zone', '5.time_zone', '5.below'],
+    ],
+  );
+  t.match(problems({ name: 'y', every: '1s' }, { name: 'y', every: '1s' }), [/another trigger/]);
+});
+
+t.test('durations and rates', async (t) => {
+  t.same(['1s', '15m', '6h', '31d'].map(durationOf), [1000, 900_000, 21_600_000, 2_678_400_000]);
+  t.same(['', '0s', '1', 's', '1.5s', '32d', '500ms'].map(durationOf), Array(7).fill(undefined));
+  t.same(rateOf('60/h'), { firings: 60, inMs: 3_600_000 });
+  t.same(['', '0/h', '60', '60/w', '-1/s'].map(rateOf), Array(5).fill(undefined));
+});
+
+t.test('moments', async (t) => {
+  t.equal(nextMoment({ name: 'a', every: '15m' }, 900_000), 1_800_000, 'after, not at');
+  t.equal(nextMoment({ name: 'a', every: '15m' }, 899_999), 900_000);
+  const morning = { name: 'a', cron: '0 8 * * 1-5', time_zone: 'Europe/Berlin' };
+  t.equal(nextMoment(morning, Date.parse('2026-11-27T07:00:00Z')), Date.parse('2026-11-30T07:00:00Z'));
+  t.equal(nextMoment({ name: 'a', on: 'webhook' }, 0), undefined);
+});
