@@ -78,23 +78,26 @@ export function failure(error: AppError): Failure {
  */
 export const ANSWER_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-const written = memoizePerObject(writeJson);
+const written = memoizePerObject((value: object): string =>
+  Array.isArray(value) ? `[${value.map(valueText).join()}]` : writeJson(value),
+);
 
 /**
- * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once. Later
- * answers reuse the text.
+ * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once, and so is a
+ * frozen list. Later answers reuse the text.
  */
 export function answerText(body: unknown): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return writeJson(body);
-  const fields = Object.entries(body).filter(([, value]) => value !== undefined);
-  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${fieldText(value)}`).join()}}`;
+  let text = '';
+  for (const name of Object.keys(body)) {
+    const value: unknown = (body as Record<string, unknown>)[name];
+    if (value !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${valueText(value)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }
 
-function fieldText(value: unknown): string {
-  return Array.isArray(value) ? `[${value.map(itemText).join()}]` : itemText(value);
-}
-
-function itemText(value: unknown): string {
-  const isFrozen = typeof value === 'object' && value !== null && Object.isFrozen(value);
-  return isFrozen ? written(value) : writeJson(value ?? null);
+function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return writeJson(value ?? null);
+  if (Object.isFrozen(value)) return written(value);
+  return Array.isArray(value) ? `[${value.map(valueText).join()}]` : writeJson(value);
 }

@@ -20,6 +20,10 @@ export interface Connection {
    * rows are visible. Never a value.
    */
   settledWrites: () => RawBuilder<number>;
+  /**
+   * Changes whenever reads may find something else than before. Absent where others write too, and inside a write body.
+   */
+  version?: () => number;
   /** Whether other writers may write at the same time. If so, a body must lock what it read until its commit. */
   hasOtherWriters?: boolean;
   /** Absent in a store that keeps no secrets. */

@@ -2,7 +2,7 @@ import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, RelayerAccount } from '../../chains/chain-client.ts';
 import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { WireObject } from '../../domain/json/json.ts';
+import { memoizePerObject, type WireObject } from '../../domain/json/json.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { laneKey } from '../transactions/records/lane.ts';
@@ -105,10 +105,11 @@ export class RelayerDirectory {
     return { ...account, identity, committed };
   }
 
-  /** A relayer as answers show it. */
-  viewOf(relayer: Relayer): WireObject {
-    return relayerView(relayer, this.chainOf(relayer).policyView(relayer.policies));
-  }
+  /** A relayer as answers show it. The store returns the same record as long as the relayer does not change. */
+  readonly viewOf = memoizePerObject(
+    (relayer: Relayer): WireObject =>
+      Object.freeze(relayerView(relayer, this.chainOf(relayer).policyView(relayer.policies))),
+  );
 
   /**
    * Returns the chain family of a stored relayer or transaction.

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { Connection } from '../../store/connection.ts';
-import { preparedQuery } from '../../store/prepared.ts';
+import { preparedQuery, rememberedRead } from '../../store/prepared.ts';
 import type { Tables } from '../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
 import { countOf, pageBounds } from '../../store/tables/lists.ts';
@@ -95,13 +95,16 @@ export function relayerReads(connection: Connection) {
   const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection));
   const read = (row: RelayerRow) => known.record(row);
   const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
-  const idOf = preparedQuery(connection, (id: string) => db.selectFrom('relayers').select('id').where('id', '=', id));
-  const markOf = preparedQuery(connection, (id: string) =>
-    db.selectFrom('relayers').select(['id', 'revision']).where('id', '=', id),
+  const markOf = rememberedRead(
+    connection,
+    preparedQuery(connection, (id: string) =>
+      db.selectFrom('relayers').select(['id', 'revision']).where('id', '=', id),
+    ),
+    (rows) => rows.length,
   );
   return {
     async hasRelayer(id) {
-      return (await idOf(id)).length > 0;
+      return (await markOf(id)).length > 0;
     },
 
     async relayer(id) {

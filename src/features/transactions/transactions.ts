@@ -84,6 +84,9 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     Object.freeze(relayers.chainOf(transaction).transactionView(transaction)),
   );
 
+  /** The store returns the same page, too, as long as nothing was written. */
+  const viewsOf = memoizePerObject(({ items }: Page<Transaction>) => Object.freeze(items.map(viewOf)) as WireObject[]);
+
   async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
     const { parsed, transaction } = await parse(access, body);
     const { account, client } = access;
@@ -205,8 +208,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
     async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
       await relayers.assertThere(relayerId);
-      const { items, total } = await store.read.transactions(relayerId, page, status);
-      return { items: items.map(viewOf), total };
+      const found = await store.read.transactions(relayerId, page, status);
+      return { items: viewsOf(found), total: found.total };
     },
 
     async wait(relayerId, transactionId, timing, signal) {

@@ -36,6 +36,7 @@ export class DurableCommits implements GroupTransactions {
   readonly #pages: StatementSync;
   readonly #look: StatementSync;
   #changesBefore: unknown;
+  #version = 0;
   #failure: unknown;
 
   constructor({ writing, reading, wal, checkpoints, log }: DurableCommitsParts) {
@@ -60,6 +61,11 @@ export class DurableCommits implements GroupTransactions {
     if (this.isIntact) return;
     const reason = 'The disk failed while the database was written; nothing is written until the service is restarted';
     throw new AppError('UNAVAILABLE', { reason }, { cause: this.#cause() });
+  }
+
+  /** Rises when readers see a further commit. */
+  get version(): number {
+    return this.#version;
   }
 
   async ready(): Promise<void> {
@@ -125,6 +131,7 @@ export class DurableCommits implements GroupTransactions {
   /** Ends the readers' snapshot, so that they see the committed state. */
   #letGo(): void {
     this.#reading.exec('commit');
+    this.#version += 1;
   }
 
   #totalChanges(): unknown {

@@ -96,6 +96,12 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       },
       now: () => sql<number>`now_ms()`,
       settledWrites: () => sql<number>`1`,
+      ...(place === 'outside' && {
+        version() {
+          guard.assert(place);
+          return commits.version;
+        },
+      }),
       sealer,
     };
   };

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
-import { preparedQuery } from '../../../store/prepared.ts';
+import { preparedQuery, rememberedRead } from '../../../store/prepared.ts';
 import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader } from '../../../store/store.ts';
 import { countOf, ListPages, type ListPlace, type LongList, pageBounds } from '../../../store/tables/lists.ts';
@@ -38,8 +38,7 @@ export function transactionList(
     return queries;
   }
 
-  return async (relayerId, page, status) => {
-    const { limit, offset } = pageBounds(page);
+  async function pageOf(relayerId: string, limit: number, offset: number, status?: TransactionStatus) {
     const queries = queriesOf(status);
     const list = listOf(queries, relayerId, status);
     const { total, after: place, skip } = await contents.open(list, offset);
@@ -47,6 +46,12 @@ export function transactionList(
     if (known.every((record) => record !== undefined)) return { items: known, total };
     const rows = await queries.rows(relayerId, place, limit, skip);
     return { items: rows.map((row) => records.record(row)), total };
+  }
+
+  const remembered = rememberedRead(connection, pageOf, ({ items }) => items.length);
+  return (relayerId, page, status) => {
+    const { limit, offset } = pageBounds(page);
+    return remembered(relayerId, limit, offset, status);
   };
 }
 

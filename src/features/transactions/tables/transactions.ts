@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { networkTypeSchema } from '../../../domain/network-type.ts';
 import { accountSequenceColumn as sequenceColumn } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
-import { preparedQuery, preparedWrite } from '../../../store/prepared.ts';
+import { preparedQuery, preparedWrite, rememberedRead } from '../../../store/prepared.ts';
 import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { countOf } from '../../../store/tables/lists.ts';
@@ -71,8 +71,10 @@ export function transactionReads(connection: Connection) {
       .where('id', '=', id)
       .where('relayer_id', '=', (on) => on.selectFrom('relayers').select('relayers.id').where('id', '=', relayerId));
   const byId = preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
-  const markById = preparedQuery(connection, (relayerId: string, id: string) =>
-    ofRelayer(relayerId, id).select(['id', 'revision']),
+  const markById = rememberedRead(
+    connection,
+    preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).select(['id', 'revision'])),
+    (rows) => rows.length,
   );
   const ofLane = preparedQuery(connection, (lane: string, id: string) =>
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely } from 'kysely';
 import t, { type Test } from 'tap';
-import { preparedListQuery, preparedQuery } from '../../../../src/store/prepared.ts';
+import { preparedListQuery, preparedQuery, rememberedRead } from '../../../../src/store/prepared.ts';
 import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 interface Things {
@@ -84,4 +84,56 @@ t.test('a value that would be stored as another is refused', async (t) => {
   const byId = preparedQuery(connection, (id: number) => db.selectFrom('things').select('id').where('id', '=', id));
   await t.rejects(byId(2 ** 60), TypeError);
   await t.rejects(byId(Number.NaN), TypeError);
+});
+
+t.test('what was read is remembered until the next write', async (t) => {
+  let version = 0;
+  let stored = 'before';
+  const asked: string[] = [];
+  let pause = Promise.resolve();
+  const read = async (id: string, at?: number) => {
+    asked.push(`${id} ${at}`);
+    const found = [stored];
+    await pause;
+    return found;
+  };
+  const remembered = rememberedRead({ version: () => version }, read, (rows) => rows.length);
+
+  t.test('for each set of arguments', async (t) => {
+    const first = await remembered('a', 1);
+    t.equal(await remembered('a', 1), first);
+    await remembered('a');
+    await remembered('a\0', 1);
+    t.same(asked.splice(0), ['a 1', 'a undefined', 'a\0 1']);
+  });
+
+  t.test('a write ends it', async (t) => {
+    [stored, version] = ['after', 1];
+    t.same(await remembered('a', 1), ['after']);
+  });
+
+  t.test('a read that a write overtook is not remembered', async (t) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    pause = promise;
+    const overtaken = remembered('b');
+    [stored, version] = ['later', 2];
+    resolve();
+    t.same(await overtaken, ['after']);
+    t.same(await remembered('b'), ['later']);
+  });
+
+  t.test('not without a limit', async (t) => {
+    const many = rememberedRead({ version: () => 0 }, read, () => 400);
+    asked.length = 0;
+    for (const id of ['a', 'b', 'c', 'a', 'd', 'd']) await many(id);
+    t.same(asked, ['a undefined', 'b undefined', 'c undefined', 'a undefined', 'd undefined'], 'the fourth began anew');
+  });
+
+  t.test('not where others write too', async (t) => {
+    asked.length = 0;
+    const forgetful = rememberedRead({}, read, (rows) => rows.length);
+    await forgetful('a');
+    await forgetful('a');
+    t.equal(asked.length, 2);
+  });
 });
