@@ -382,6 +382,7 @@ function createDriving(
     store,
     keepMs: environment.TRANSACTION_EXPIRATION_HOURS * 3_600_000,
     keepAuditMs: environment.AUDIT_EXPIRATION_DAYS * 86_400_000,
+    keepCallsMs: environment.CALL_EXPIRATION_DAYS * 86_400_000,
     elapsed: clock.elapsed,
     log,
   });

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { anyJsonColumn, defineRecord, integerColumn, nullableColumn, textColumn } from './record.ts';
+import type { Json } from './json/json.ts';
+import {
+  anyJsonColumn,
+  defineRecord,
+  integerColumn,
+  jsonColumn,
+  nullableColumn,
+  sealedColumn,
+  textColumn,
+} from './record.ts';
 
 /** The value of an `Idempotency-Key` header: 1 to 255 visible ASCII characters (RFC 9110, 5.5), compared exactly. */
 export const idempotencyKeySchema = z
@@ -56,6 +65,62 @@ export const effectRecord = defineRecord(
   { key: ['claimId', 'payloadHash', 'occurrence'] },
 );
 
+const deliverySchema = z.strictObject({
+  /** The number of the request that it answers. */
+  request: z.int(),
+  method: z.string(),
+  /** A hash of method and payload. */
+  hash: z.string(),
+  /** The time that the guest reads from here on. */
+  at: z.int(),
+  /** The answer, as the guest got it. */
+  reply: z.custom<Json>(() => true),
+  /** What was asked, for a reader of the record. */
+  payload: z.custom<Json>(() => true).exactOptional(),
+});
+
+/** One answer that a run of a call heard. */
+export type Delivery = z.infer<typeof deliverySchema>;
+
+const startSchema = z.strictObject({
+  /** Of the guest's chance: 64 hex digits. */
+  seed: z.string(),
+  /** The time at which the guest began. */
+  now: z.int(),
+  version: z.string(),
+  /** JSON text of the context. */
+  context: z.string(),
+});
+
+/** With what all runs of a call begin. */
+export type CallStart = z.infer<typeof startSchema>;
+
+const pageSchema = z.strictObject({ start: startSchema.exactOptional(), deliveries: z.array(deliverySchema) });
+
+/** A part of a call's journal: the answers from one place on. The first one has the start of the call. */
+export type JournalPage = z.infer<typeof pageSchema>;
+
+/**
+ * The journal of a keyed request that runs a plugin. Pages of one run may overlap; then they say the same. A page is
+ * written in the commit of the effect that it leads to, and of the call's end.
+ */
+export const journalRecord = defineRecord(
+  'call_journal',
+  {
+    claimId: textColumn,
+    /** The place of its first answer, from 0. */
+    position: integerColumn,
+    page: sealedColumn(jsonColumn(pageSchema)),
+  },
+  { key: ['claimId', 'position'] },
+);
+
+/** A page and its place. */
+export interface JournalEntry {
+  position: number;
+  page: JournalPage;
+}
+
 /**
  * One effect that a run of a keyed request asks for. Its name is unique under the claim, and is stored in the commit of
  * the effect. So the effect happens once, however often the request runs and in whatever order it asks.
@@ -68,4 +133,6 @@ export interface KeyedEffect extends KeyedEffectName {
    * request that is nothing but its one effect: it may be tried again after a refusal.
    */
   readonly isStep: boolean;
+  /** What the run had heard when it asked for the effect. It is stored in the same commit as the effect. */
+  readonly journal?: JournalEntry | undefined;
 }

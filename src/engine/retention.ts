@@ -39,6 +39,8 @@ export interface RetentionDeps {
   keepMs: number;
   /** The age at which the audit's records of transactions go, in milliseconds. */
   keepAuditMs: number;
+  /** The age at which ended durable calls go, in milliseconds. */
+  keepCallsMs: number;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   log: Log;
@@ -46,7 +48,7 @@ export interface RetentionDeps {
 }
 
 /**
- * Deletes in small batches what nobody asks for any more: idempotency keys whose time is over, transactions that became
+ * Deletes in small batches what nobody asks for any more: ended durable calls, idempotency keys whose time is over, transactions that became
  * final long ago and that no key names, events of transactions older than an hour, webhook events that ended long ago,
  * old audit records of transactions, and expired values of plugins. One instance of those on a store does it.
  */
@@ -115,10 +117,14 @@ export class Retention {
   }
 
   async #round(lease: HeldLease): Promise<void> {
-    const { keepMs, keepAuditMs, log } = this.#deps;
+    const { keepMs, keepAuditMs, keepCallsMs, log } = this.#deps;
     const { now, isDoubted } = await this.#provedNow();
     const before = now - keepMs;
     const ended = { others: before, dead: now - Math.max(keepMs, DEAD_EVENTS_KEEP_MS) };
+    // A key stays as long as its call, and a version as long as a call or a key may need it.
+    const calls = await this.#inBatches(lease, (writer, limit) => writer.pruneCalls(now - keepCallsMs, limit));
+    const unused = now - 2 * IDEMPOTENCY_KEEP_MS;
+    await this.#inBatches(lease, (writer, limit) => writer.pruneBundles(unused, limit));
     // Keys go first: a transaction stays as long as the key that names it.
     const unkeyed = now - IDEMPOTENCY_KEEP_MS;
     const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
@@ -131,8 +137,8 @@ export class Retention {
     const audited = await this.#inBatches(lease, (writer, limit) => writer.pruneAudit(now - keepAuditMs, limit));
     // The store judges these values by its own clock alone, so none is deleted while that clock is in doubt.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
-    if (transactions + events + values + keys + audited > 0) {
-      log.info({ transactions, events, values, keys, audited }, 'pruned what had ended');
+    if (transactions + events + values + keys + calls + audited > 0) {
+      log.info({ transactions, events, values, keys, calls, audited }, 'pruned what had ended');
     }
   }
 

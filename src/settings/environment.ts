@@ -87,6 +87,7 @@ export const environmentSchema = z.object({
     .refine((hours) => hours >= 0.01 && hours <= 87_600, 'must be a number from 0.01 to 87600')
     .default(4),
   AUDIT_EXPIRATION_DAYS: integer(1, 36_500).default(90),
+  CALL_EXPIRATION_DAYS: integer(1, 36_500).default(7),
   LOG_LEVEL: z
     .string()
     .toLowerCase()

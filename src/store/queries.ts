@@ -1,5 +1,6 @@
 import { apiKeyReads, apiKeyWrites } from '../features/api-keys/table.ts';
 import { auditReads, auditWrites } from '../features/audit/table.ts';
+import { callReads, callWrites } from '../features/calls/table.ts';
 import { chainIdentityReads, chainIdentityWrites, networkReads, networkWrites } from '../features/networks/table.ts';
 import { kvLockWrites, kvReads, kvWrites } from '../features/plugins/tables/kv.ts';
 import { pluginSettingsReads, pluginSettingsWrites } from '../features/plugins/tables/plugin-settings.ts';
@@ -42,6 +43,7 @@ export function createStoreReader(connection: Connection): StoreReader {
     ...deliveryReads(connection),
     ...kvReads(connection),
     ...effectReads(connection),
+    ...callReads(connection),
     ...spendingReads(connection),
     ...networkReads(connection),
     ...signerReads(connection),
@@ -73,6 +75,7 @@ export function createStoreWriter(connection: Connection): StoreWriter {
     ...kvWrites(connection),
     ...kvLockWrites(connection),
     ...idempotencyWrites(connection),
+    ...callWrites(connection),
     ...spendingWrites(connection),
     ...networkWrites(connection),
     ...signerWrites(connection),

@@ -1,9 +1,10 @@
 import type { Generated } from 'kysely';
-import { effectRecord } from '../domain/idempotency.ts';
+import { effectRecord, journalRecord } from '../domain/idempotency.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Columns, Marked, RecordKind, RowOf } from '../domain/record.ts';
 import { apiKeyRecord } from '../features/api-keys/records/api-key.ts';
 import { auditRecord } from '../features/audit/record.ts';
+import { bundleRecord, callEventRecord, callRecord } from '../features/calls/record.ts';
 import { networkRecord } from '../features/networks/record.ts';
 import { pluginSettingsRecord } from '../features/plugins/records/plugin-settings.ts';
 import { budgetRecord, spendingRecord } from '../features/plugins/records/spending.ts';
@@ -35,6 +36,10 @@ export const RECORD_KINDS = [
   notificationRecord,
   webhookEventRecord,
   effectRecord,
+  journalRecord,
+  callRecord,
+  callEventRecord,
+  bundleRecord,
   auditRecord,
 ] as const;
 

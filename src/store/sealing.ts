@@ -21,6 +21,8 @@ export interface Sealer {
    * @throws UnsealableSecret
    */
   open(sealed: string, place: SealedPlace): string;
+  /** What each text begins with that is sealed under the first key. */
+  readonly prefix: string;
   /** True when the text was not sealed under the first key. */
   isOutdated(text: string): boolean;
   /** False for a text that an earlier version stored unsealed. */
@@ -57,13 +59,16 @@ export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: nu
   const [sealing] = ring;
   if (sealing === undefined) throw new RangeError('Sealing needs a key');
 
+  const prefix = `1.${sealing.id}.`;
+
   return {
+    prefix,
     seal(secret, place) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealing.key, iv, { authTagLength: TAG_BYTES });
       cipher.setAAD(boundTo(place));
       const sealed = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return `1.${sealing.id}.${sealed.toString('base64url')}`;
+      return `${prefix}${sealed.toString('base64url')}`;
     },
 
     open(sealed, place) {

@@ -1,5 +1,7 @@
 import type {
   IdempotencyClaim,
+  JournalEntry,
+  JournalPage,
   KeyedEffect,
   KeyedEffectName,
   KeyedRequest,
@@ -8,6 +10,16 @@ import type {
 import type { Json } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
+import type {
+  CallEnd,
+  CallEnding,
+  CallEvent,
+  CallFilter,
+  CallRecord,
+  CallState,
+  CallWait,
+  NewCall,
+} from '../features/calls/record.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../features/plugins/records/kv.ts';
 import type { ActualSpend, BudgetShortage, SpendingReservation } from '../features/plugins/records/spending.ts';
 import type { AnchorKind } from '../features/transactions/records/anchor.ts';
@@ -178,6 +190,23 @@ export interface StoreReader extends SettingsReader {
   effect(effect: KeyedEffect): Promise<StoredEffect | undefined>;
   /** The names of a keyed request's effects that happened, may have happened, or were refused. */
   effectNames(claimId: string): Promise<KeyedEffectName[]>;
+  /** The journal of a keyed request's runs, in order. Pages may overlap; then they say the same. */
+  journal(claimId: string): Promise<JournalEntry[]>;
+
+  call(id: string): Promise<CallRecord | undefined>;
+  callOfKey(keyId: string, key: string): Promise<CallRecord | undefined>;
+  /** The calls of a plugin, newest first. */
+  calls(pluginId: string, page: PageRequest, filter: CallFilter): Promise<Page<CallRecord>>;
+  /** Calls that are to be run or looked at, longest due first. At most a hundred. */
+  dueCalls(now: Timestamp): Promise<Pick<CallRecord, 'id' | 'pluginId' | 'version' | 'state'>[]>;
+  /** When the next call that is not due yet becomes due. */
+  nextCallAt(now: Timestamp): Promise<Timestamp | null>;
+  /** Numbers of calls that have not ended, by state. */
+  openCalls(): Promise<{ [State in CallState]?: number }>;
+  /** The events that a call was sent, in order. */
+  callEvents(callId: string): Promise<CallEvent[]>;
+  /** What {@link StoreWriter.putBundle} stored of a version. */
+  bundle(version: string): Promise<string | undefined>;
 
   /** The given transactions that count against a plugin's budget. */
   budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
@@ -348,6 +377,57 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
   /** Notes the result of an effect that was begun. */
   settleEffect(effect: KeyedEffect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
   /**
+   * Accepts a durable call, due at once.
+   * @returns false when the caller has used the key
+   */
+  insertCall(call: NewCall): Promise<boolean>;
+  /**
+   * Begins a run of a call that is due, also of one whose run was not renewed in time. Its first run sets its version.
+   * Undefined when it is not due. The run of an earlier claim has no effect any more.
+   */
+  claimCall(id: string, claimant: { forMs: number; version: string | null }): Promise<CallRecord | undefined>;
+  /** Restarts the time of these claims. Resolves with the ids of those that no other run has taken. */
+  renewCalls(claims: readonly IdempotencyClaim[], forMs: number): Promise<string[]>;
+  /** Makes running calls due at once. For a start, when no run can be under way. */
+  resumeCalls(): Promise<void>;
+  /**
+   * Ends a run whose call waits. It is due again after `inMs`, or at once when it was sent more than `events` events.
+   * @returns false when another run has taken the call, or it has ended
+   */
+  suspendCall(claim: IdempotencyClaim, pause: CallPause): Promise<boolean>;
+  /**
+   * Ends a call with its run.
+   * @returns false when another run has taken the call, or it has ended
+   */
+  endCall(
+    claim: IdempotencyClaim,
+    end: { state: CallEnd; ending: CallEnding | null; deaths: number; entry?: JournalEntry | undefined },
+  ): Promise<boolean>;
+  /** Ends a call whatever its run does. False when it has ended. */
+  stopCall(id: string, state: CallEnd, ending: CallEnding | null): Promise<boolean>;
+  /**
+   * Makes a call that did not return due again, with the beginning of its journal and without the refusals that came
+   * after it. False when it is open or has returned.
+   */
+  retryCall(
+    id: string,
+    how: { lifetimeMs: number; keepUpTo: JournalPage | undefined; forget: readonly KeyedEffectName[] },
+  ): Promise<boolean>;
+  /** Sends an event to a call, and has the call looked at if it waits. */
+  insertCallEvent(callId: string, event: CallEvent): Promise<'stored' | 'ended' | 'full'>;
+  /** Has a waiting call looked at now. */
+  wakeCall(id: string): Promise<void>;
+  /**
+   * Deletes calls that ended before the given moment, oldest first and at most `limit`. Resolves with their number.
+   * Their keys, effects and journals go with {@link pruneKeys}.
+   */
+  pruneCalls(before: Timestamp, limit: number): Promise<number>;
+  /** Stores a version of a plugin, or notes that it is in use. */
+  putBundle(version: string, pluginId: string, content: string): Promise<void>;
+  /** Deletes versions that no call has, and that were not in use since the given moment. Resolves with their number. */
+  pruneBundles(before: Timestamp, limit: number): Promise<number>;
+
+  /**
    * Deletes keys that were first used before the given moment, with their effects, oldest first and at most `limit`.
    * Resolves with their number. Keeps keys that are running or name a transaction that is not final.
    */
@@ -393,6 +473,17 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
 export interface SpendingRaise extends ActualSpend {
   transactionId: string;
   mayExceed: boolean;
+}
+
+/** How a run ends whose call waits. */
+export interface CallPause {
+  waitsFor: readonly CallWait[];
+  /** Null: only an event wakes it. */
+  inMs: number | null;
+  /** How many events the run knows of. */
+  events: number;
+  deaths: number;
+  entry?: JournalEntry | undefined;
 }
 
 /** The stored result of a keyed request's effect. Without an outcome or a failure, the result is unknown. */

@@ -14,6 +14,7 @@ export const migrations: readonly Migration[] = [
   { name: 'baseline', up: baseline },
   { name: 'ancestors of API keys', up: ancestorsOfKeys },
   { name: 'dead rows', up: deadRows },
+  { name: 'calls', up: calls },
 ];
 
 /** Each transaction changes its row, those of its attempts and the lease of its lane again and again. */
@@ -26,4 +27,36 @@ async function deadRows(db: Kysely<Tables>, { clearedOften }: ColumnTypes): Prom
 /** A key shares the rates of the keys that made it. Keys from before have no ancestors. */
 async function ancestorsOfKeys(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   await sql`alter table api_keys add column ancestors ${text} not null default '[]'`.execute(db);
+}
+
+/** Durable calls, and the journals of keyed ones. */
+async function calls(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {
+  const statements = [
+    sql`create table calls (
+      id ${text} not null primary key, plugin_id ${text} not null, key_id ${text} not null, key ${text} not null,
+      fingerprint ${text} not null, version ${text}, request ${text} not null, state ${text} not null,
+      waits_for ${text} not null, next_at ${integer}, tries ${integer} not null, deaths ${integer} not null,
+      trigger ${text}, created_at ${integer} not null, expires_at ${integer} not null, ended_at ${integer},
+      ending ${text}, token ${integer} not null
+    ) ${table}`,
+    // An open call that only an event can wake has no next time. An ended one has none, so this index stays small.
+    sql`create index calls_due on calls (next_at) where next_at is not null`,
+    sql`create index calls_open on calls (expires_at) where ended_at is null`,
+    sql`create index calls_of_plugin on calls (plugin_id, created_at, id)`,
+    sql`create index calls_ended on calls (ended_at) where ended_at is not null`,
+    sql`create index calls_of_version on calls (version)`,
+    sql`create table call_journal (
+      claim_id ${text} not null references idempotency_keys (id), position ${integer} not null, page ${text} not null,
+      primary key (claim_id, position)
+    ) ${table}`,
+    sql`create table call_events (
+      call_id ${text} not null references calls (id), number ${integer} not null, name ${text} not null,
+      value ${text} not null, at ${integer} not null, primary key (call_id, number)
+    ) ${table}`,
+    sql`create table plugin_bundles (
+      version ${text} not null primary key, plugin_id ${text} not null, content ${text} not null,
+      used_at ${integer} not null
+    ) ${table}`,
+  ];
+  for (const statement of statements) await statement.execute(db);
 }

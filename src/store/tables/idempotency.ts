@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../../domain/errors.ts';
-import { effectRecord, type IdempotencyClaim } from '../../domain/idempotency.ts';
+import { effectRecord, type IdempotencyClaim, type JournalEntry, journalRecord } from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
-import { DuplicateRecord, recordOfRow } from './stored-record.ts';
+import { DuplicateRecord, recordOfRow, rowOfRecord } from './stored-record.ts';
 
 /** Texts up to this size are not counted: the number of requests already limits them. */
 export const COUNTED_BEYOND_BYTES = 4096;
@@ -86,9 +86,23 @@ class KeptBytesQuota {
 /** Both databases limit the parameters of a statement. */
 const IDS_PER_QUERY = 1000;
 
-/** Reads of the table `effects`. */
-export function effectReads({ db }: Connection) {
+/** Reads of the tables `effects` and `call_journal`. */
+export function effectReads(connection: Connection) {
+  const { db } = connection;
   return {
+    async journal(claimId) {
+      const rows = await db
+        .selectFrom('call_journal')
+        .selectAll()
+        .where('claim_id', '=', claimId)
+        .orderBy('position')
+        .execute();
+      return rows.map((row) => {
+        const { position, page } = recordOfRow(journalRecord, row, connection);
+        return { position, page };
+      });
+    },
+
     async effect({ claim, payloadHash, occurrence }) {
       const row = await db
         .selectFrom('effects')
@@ -116,6 +130,20 @@ export function effectReads({ db }: Connection) {
       return rows.map(({ payload_hash, occurrence }) => ({ payloadHash: payload_hash, occurrence }));
     },
   } satisfies Partial<StoreReader>;
+}
+
+/** Writes a page of the journal of a claim, in place of a shorter page at the same place. */
+export async function putJournalPage(
+  connection: Connection,
+  claimId: string,
+  { position, page }: JournalEntry,
+): Promise<void> {
+  const row = rowOfRecord(journalRecord, { claimId, position, page }, connection);
+  await connection.db
+    .insertInto('call_journal')
+    .values(row)
+    .onConflict((on) => on.columns(['claim_id', 'position']).doUpdateSet({ page: row.page }))
+    .execute();
 }
 
 /** Writes of the tables `idempotency_keys` and `effects`. */
@@ -249,12 +277,14 @@ export function idempotencyWrites(connection: Connection) {
       if (left === undefined || left.has_effects === 1) return;
       // No outcome of these effects is large enough to be counted in `kept_bytes`.
       await db.deleteFrom('effects').where('claim_id', '=', id).execute();
+      await db.deleteFrom('call_journal').where('claim_id', '=', id).execute();
       await db.deleteFrom('idempotency_keys').where('id', '=', id).execute();
     },
 
-    async insertEffect({ claim, payloadHash, occurrence }, note) {
+    async insertEffect({ claim, payloadHash, occurrence, journal }, note) {
       const { transactionId = null, outcome, failure, leavesNothing = failure !== undefined, quotaBytes } = note;
       await holdClaim(claim, !leavesNothing);
+      if (journal !== undefined) await putJournalPage(connection, claim.id, journal);
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('effects')
         .values({
@@ -304,6 +334,10 @@ export function idempotencyWrites(connection: Connection) {
         .select(['id', 'scope', 'kept'])
         .where('created_at', '<', before)
         .where((on) => on.or([on('state', '=', 'answered'), on('expires_at', '<=', now())]))
+        // A durable call keeps its key.
+        .where((on) =>
+          on.not(on.exists(on.selectFrom('calls').select('calls.id').whereRef('calls.id', '=', 'idempotency_keys.id'))),
+        )
         .where((on) =>
           on.not(
             on.exists(
@@ -334,6 +368,7 @@ export function idempotencyWrites(connection: Connection) {
         for (let at = 0; at < all.length; at += IDS_PER_QUERY) await pin(all.slice(at, at + IDS_PER_QUERY), -count);
       }
       await db.deleteFrom('effects').where('claim_id', 'in', ids).execute();
+      await db.deleteFrom('call_journal').where('claim_id', 'in', ids).execute();
       await db.deleteFrom('idempotency_keys').where('id', 'in', ids).execute();
       for (const [scope, ofScope] of Map.groupBy(old, (key) => key.scope)) {
         await keptBytes.giveBack(

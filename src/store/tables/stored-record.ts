@@ -185,28 +185,45 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
   for (const { table, key, sealed } of RECORD_KINDS) {
     if (sealed.length === 0) continue;
     const columns = sql.join([...key, ...sealed].map((name) => sql.ref(name)));
-    const { rows } = await sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)}`.execute(db);
+    const isOutdated = sql.join(
+      sealed.map((name) => sql`substr(${sql.ref(name)}, 1, ${sql.lit(sealer.prefix.length)}) <> ${sealer.prefix}`),
+      sql` or `,
+    );
     const isRevised = table === 'relayers';
-    for (const row of rows) {
-      const here = sql.join(
-        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
-        sql` and `,
-      );
-      for (const field of sealed) {
-        const text = row[field];
-        if (text == null || !sealer.isOutdated(text)) continue;
-        const place = sealedPlaceOf({ table, key, sealed }, row, field);
-        // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
-        const isClear = table === 'notifications' && !sealer.isSealed(text);
-        try {
-          const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
-          const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
-          await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(db);
-        } catch (err) {
-          if (table !== 'signers' || !(err instanceof UnsealableSecret)) throw err;
-          log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
+    // Journals of calls are many. What is sealed anew is not found again; only a signer may stay as it is.
+    const some = table === 'signers' ? sql`` : sql`limit ${sql.lit(RESEALED_AT_ONCE)}`;
+    for (;;) {
+      const found = sql<
+        Record<string, string | null>
+      >`select ${columns} from ${sql.table(table)} where ${isOutdated} ${some}`;
+      const { rows } = await found.execute(db);
+      for (const row of rows) {
+        const here = sql.join(
+          key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+          sql` and `,
+        );
+        for (const field of sealed) {
+          const text = row[field];
+          if (text == null || !sealer.isOutdated(text)) continue;
+          const place = sealedPlaceOf({ table, key, sealed }, row, field);
+          // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
+          const isClear = table === 'notifications' && !sealer.isSealed(text);
+          try {
+            const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
+            const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
+            await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(
+              db,
+            );
+          } catch (err) {
+            if (table !== 'signers' || !(err instanceof UnsealableSecret)) throw err;
+            log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
+          }
         }
       }
+      if (table === 'signers' || rows.length < RESEALED_AT_ONCE) break;
     }
   }
 }
+
+/** Rows of a table that are sealed anew at once. */
+const RESEALED_AT_ONCE = 500;

@@ -115,6 +115,7 @@ t.test('hundreds of old records go in batches, by one of two instances at a time
       store: { ...store, writeUnder },
       keepMs: -60_000,
       keepAuditMs: 60_000,
+      keepCallsMs: 60_000,
       elapsed: () => performance.now(),
       log,
       timing,

@@ -4,6 +4,7 @@ import { apiKeysContract } from './api-keys.ts';
 import { attemptsContract } from './attempts.ts';
 import { auditContract } from './audit-records.ts';
 import { bodiesContract } from './bodies.ts';
+import { callsContract } from './calls.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { decisionsContract } from './decisions.ts';
 import { deliveriesContract } from './deliveries.ts';
@@ -50,6 +51,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   kvContract(t, open);
   kvLocksContract(t, open);
   idempotencyContract(t, open);
+  callsContract(t, open);
   spendingContract(t, open);
   historyContract(t, open);
   bodiesContract(t, open);

@@ -13,7 +13,15 @@ function retentionOf(
   store: Store = world.store,
   { keepMs = 0, elapsed = () => performance.now() } = {},
 ): Retention {
-  const retention = new Retention({ store, keepMs, keepAuditMs: 1_000, elapsed, log: world.log, timing: hasty });
+  const retention = new Retention({
+    store,
+    keepMs,
+    keepAuditMs: 1_000,
+    keepCallsMs: 1_000,
+    elapsed,
+    log: world.log,
+    timing: hasty,
+  });
   t.teardown(() => retention.close());
   return retention;
 }

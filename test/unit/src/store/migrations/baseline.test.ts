@@ -125,6 +125,9 @@ t.test('what is asked for again and again is found along an index', async (t) =>
     ["from intents where lane = 'l' and settled_at is null", 'intents_waiting'],
     ["from audit_records where resource = 'relayer' and resource_id = 'r'", 'audit_records_of_resource'],
     ['from transaction_events where (written, position) > (0, 7)', 'transaction_events_in_order'],
+    ['from calls where next_at < 5', 'calls_due'],
+    ['from calls where ended_at < 5', 'calls_ended'],
+    ["from calls where plugin_id = 'p' and created_at < 5", 'calls_of_plugin'],
     ["from outbox where notification_id = 'n' and subject = 's' and position < 9", 'outbox_of_subject'],
   ] as const) {
     const plan = database.prepare(`explain query plan select * ${query}`).all();
