@@ -103,6 +103,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
       const main = takeAway(global, RUN_PLUGIN);
       if (typeof main === 'function' && !hasHandler(moduleExports)) moduleExports = oldForm(main as OldMain, link);
+      else if (typeof main === 'object' && main !== null) moduleExports = foreignForm(main, moduleExports);
       closeNamespaces(takeAway(global, NAMESPACES));
       reused?.seal();
       return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
@@ -146,6 +147,18 @@ function oldForm(main: OldMain, link: HostLink): { handler: OldMain } {
       return apply(main, undefined, [api, params]);
     },
   };
+}
+
+/**
+ * The exports of a plugin that was written for another host. The module that stands in for that host's library left how
+ * it is called: `handler` in place of one that is not exported, or `around` the exported one.
+ */
+function foreignForm(form: object, moduleExports: unknown): unknown {
+  const { handler, around } = form as { handler?: unknown; around?: unknown };
+  if (!hasHandler(moduleExports)) return typeof handler === 'function' ? { handler } : moduleExports;
+  if (typeof around !== 'function') return moduleExports;
+  const exported = findHandler(moduleExports);
+  return { handler: (context: unknown): unknown => apply(around as OldMain, undefined, [exported, context]) };
 }
 
 /** As the language closes them (ECMA-262 10.4.6). The bundler makes them ordinary objects. */

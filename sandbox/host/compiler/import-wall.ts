@@ -7,6 +7,7 @@ import { BrowserField } from './browser-field.ts';
 import { MAX_FILES } from './build-job.ts';
 import { globImports, replaceDynamicImportCalls } from './glob-imports.ts';
 import { guestLoader, isCodeLoader, unknownKind } from './guest-syntax.ts';
+import { ETHERS_NAMESPACE, isOwnEthers, ownEthers } from './own-ethers.ts';
 import { isForbiddenLink, isReadByBundler, isWithinFolders, packageFiles } from './package-files.ts';
 import { isProvidedNodeModule, nodeModuleName, PROVIDED_NAMESPACE, providedModuleText } from './provided-modules.ts';
 import {
@@ -36,8 +37,15 @@ export interface ImportHooks {
   onText?: (file: string, text: string) => void;
 }
 
-const SDK = /^(?:isolayer|@openzeppelin\/relayer-sdk(?:\/.*)?)$/;
-const SDK_FILE = 'relayer-sdk.ts';
+/** The packages that modules of the guest stand for, each with its module. */
+const STAND_INS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:isolayer|@openzeppelin\/relayer-sdk(?:\/.*)?)$/, 'relayer-sdk.ts'],
+  [/^@gelatonetwork\/web3-functions-sdk$/, 'gelato-sdk.ts'],
+  [
+    /^(?:@openzeppelin\/)?defender-(?:(?:sdk-relay-signer|relay)-client(?:\/lib|\/lib\/ethers|\/ethers)?|sdk|kvstore-client|sdk-key-value-store-client)$/,
+    'defender-sdk.ts',
+  ],
+];
 
 /** The import of the reference's library, in plugins that were written beside it. */
 const LIBRARY = /^(?:\.{1,2}\/)+lib\/plugin(?:\.[jt]s)?$/;
@@ -116,6 +124,8 @@ export function importWall(
       /** The file that replaces a package's bundle for browsers, if any, by import and importing folder. */
       const mains = new Map<string, Promise<string | undefined>>();
       const paths = new TsconfigPaths(root, read);
+      const [entry] = (build.initialOptions.entryPoints ?? []) as string[];
+      const entryFolder = dirname(entry ?? join(root, 'none'));
       /** Whether an author's `lib/plugin` is the reference's own, which needs all of Node. */
       const isOfReference = async (file: string) => REFERENCE_LIBRARY.test((await read(file)) ?? '');
       /**
@@ -147,7 +157,11 @@ export function importWall(
         if (isOfPackage(importer) && (await browser.disablesModule(importer, args.path))) {
           return { path: args.path, namespace: EMPTY };
         }
-        if (SDK.test(args.path)) return { path: join(modulesDir, SDK_FILE) };
+        const standIn = STAND_INS.find(([pattern]) => pattern.test(args.path))?.[1];
+        if (standIn !== undefined) return { path: join(modulesDir, standIn) };
+        if (isInside(modulesDir, importer) && isOwnEthers(args.path)) {
+          return { path: args.path, namespace: ETHERS_NAMESPACE };
+        }
         const module = nodeModuleName(args.path);
         if (module !== undefined && (isProvidedNodeModule(module) || isOfPackage(importer))) {
           return (
@@ -214,6 +228,13 @@ export function importWall(
         onModule(path);
         return { contents: providedModuleText(path), loader: 'js' };
       });
+      build.onLoad({ filter: /./, namespace: ETHERS_NAMESPACE }, async ({ path }) => ({
+        ...(await ownEthers(path, (name, from) => build.resolve(name, { resolveDir: from, kind: 'import-statement' }), {
+          folder: entryFolder,
+          read,
+        })),
+        loader: 'js',
+      }));
       build.onLoad({ filter: /./, namespace: ABSENT_NAMESPACE }, ({ path }) => ({
         contents: absentModuleText(path),
         loader: 'js',

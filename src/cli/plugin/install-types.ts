@@ -20,6 +20,20 @@ const PACKAGES = {
   'web-streams-polyfill': ['web-streams-polyfill/types/ponyfill.d.ts', 'streams.d.ts'],
 } as const;
 
+/** The packages of other hosts of scripts that modules of the guest stand for, as the compiler takes them. */
+const STAND_INS = {
+  '@gelatonetwork/web3-functions-sdk': 'gelato-sdk.ts',
+  ...Object.fromEntries(
+    [
+      ...['sdk', 'kvstore-client', 'sdk-key-value-store-client', 'relay-client', 'relay-client/lib/ethers'],
+      ...['sdk-relay-signer-client', 'sdk-relay-signer-client/lib/ethers', 'sdk-relay-signer-client/ethers'],
+    ].flatMap((name) => [
+      [`@openzeppelin/defender-${name}`, 'defender-sdk.ts'],
+      [`defender-${name}`, 'defender-sdk.ts'],
+    ]),
+  ),
+};
+
 const OPTIONS = {
   compilerOptions: {
     target: 'es2024',
@@ -38,6 +52,7 @@ const OPTIONS = {
       'isolayer/*': ['./kit.d.ts'],
       '@openzeppelin/relayer-sdk': ['./modules/relayer-sdk.ts'],
       '@openzeppelin/relayer-sdk/*': ['./modules/relayer-sdk.ts'],
+      ...Object.fromEntries(Object.entries(STAND_INS).map(([name, file]) => [name, [`./modules/${file}`]])),
       ...Object.fromEntries(Object.entries(PACKAGES).map(([name, [, file]]) => [name, [`./${file}`]])),
     },
   },

@@ -29,14 +29,20 @@ export function relayerOfService(id: string, service: { url: string; key: string
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
       ...(request !== undefined && { body: JSON.stringify(request) }),
     });
-    const body = (await answer.json()) as { data?: JsonObject; error?: string } & JsonObject;
-    if (!answer.ok) throw new Error(body.error ?? `the service answers ${answer.status}`);
-    return body.data ?? body;
+    const body = (await answer.json()) as JsonObject;
+    const { data, error } = body as { data?: JsonObject; error?: string };
+    if (!answer.ok) throw new Error(error ?? `the service answers ${answer.status}`);
+    return data ?? body;
   };
   return {
     send: (request) => ask('/transactions', request),
     transaction: (transaction) => ask(`/transactions/${encodeURIComponent(transaction)}`),
     sign: (request) => ask('/sign-transaction', request),
-    rpc: async (method, params) => (await ask('/rpc', { jsonrpc: '2.0', id: 1, method, params }))['result'] ?? null,
+    async rpc(method, params) {
+      const answer = await ask('/rpc', { jsonrpc: '2.0', id: 1, method, params });
+      const { result, error } = answer as { result?: Json; error?: { message: string } | null };
+      if (error != null) throw new Error(error.message);
+      return result ?? null;
+    },
   };
 }

@@ -128,6 +128,23 @@ t.test('install types', async (t) => {
     'old.ts': `import { PluginAPI, runPlugin } from "../lib/plugin";
     async function example(api: PluginAPI, params: { a: string }): Promise<string> { return params.a + typeof api; }
     runPlugin(example);`,
+    'gelato/index.ts': `import { Web3Function, Web3FunctionContext, Web3FunctionEventContext } from "@gelatonetwork/web3-functions-sdk";
+    Web3Function.onRun(async (context: Web3FunctionContext) => {
+      const { userArgs, storage, multiChainProvider, gelatoArgs, secrets } = context;
+      const last = parseInt((await storage.get('last')) ?? '0');
+      const block = await multiChainProvider.default().getBlock('latest');
+      if (block.timestamp < last + gelatoArgs.chainId) return { canExec: false, message: \`not due \${await secrets.get('A')}\` };
+      return { canExec: true, callData: [{ to: userArgs.board as string, data: '0x' }] };
+    });
+    Web3Function.onRun(async ({ log }: Web3FunctionEventContext) => ({ canExec: false, message: String(log.blockNumber) }));`,
+    'action.ts': `import { Defender } from '@openzeppelin/defender-sdk';
+    import { DefenderRelayProvider, DefenderRelaySigner } from 'defender-relay-client/lib/ethers';
+    export async function handler(event: { credentials: string; relayerARN: string; secrets: Record<string, string> }) {
+      const client = new Defender(event);
+      const signer = new DefenderRelaySigner(event, new DefenderRelayProvider(event), { speed: 'fast' });
+      await client.keyValueStore.put('a', event.secrets['b'] ?? '');
+      return (await client.relaySigner.sendTransaction({ to: await signer.getAddress(), speed: 'fast' })).hash;
+    }`,
     'world.ts': `import { createHash } from 'node:crypto';
     import { pluginError, type EvmTransactionResponse, type PluginContext, type StellarTransactionRequest } from 'isolayer';
     export const stellar: StellarTransactionRequest = { network: 'testnet', operations: [{ type: 'payment', destination: 'G', amount: 1, asset: { type: 'native' } }] };
@@ -143,7 +160,7 @@ t.test('install types', async (t) => {
     'plugins of the reference type-check unchanged, and what is wrong is found',
     { timeout: 120_000 },
     async (t) => {
-      const dir = t.testdir({ plugins: { store: {} } });
+      const dir = t.testdir({ plugins: { store: {}, gelato: {} } });
       const plugins = join(dir, 'plugins');
       const { context, said } = commandBefore(dir, () => ({ body: {} }));
       t.equal(await installTypes(context), 0);

@@ -1,0 +1,265 @@
+/** Scripts of other hosts in their published shape, on a real chain: Gelato Web3 Functions and Defender Actions. */
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { getAddress, Interface, JsonRpcProvider } from 'ethers';
+import t from 'tap';
+import { relayerOfService } from '../../src/cli/testing/fake-relayer.ts';
+import { openSandbox, type SandboxOptions } from '../../src/cli/testing/sandbox.ts';
+import { startAnvil } from '../support/anvil.ts';
+import { composeService } from '../support/composed-service.ts';
+import { smallContract } from '../support/small-contract.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const at = (digit: string) => `0x${digit.repeat(40)}`;
+const [ORACLE, COUNTER, FORWARDER, VAULT] = [at('a'), at('b'), at('c'), at('d')];
+const PRICE_SET = 'PriceSet(uint256)';
+
+const FILES = {
+  // An oracle that is due every five minutes; its price comes from an API that a secret names.
+  'oracle/index.ts': `
+    import { Web3Function, Web3FunctionContext } from '@gelatonetwork/web3-functions-sdk';
+    import { Contract } from '@ethersproject/contracts';
+    const ABI = ['function updatedAt() view returns (uint256)', 'function setPrice(uint256)'];
+    Web3Function.onRun(async ({ userArgs, multiChainProvider, gelatoArgs, secrets }: Web3FunctionContext) => {
+      const provider = multiChainProvider.default();
+      const oracle = new Contract(userArgs.oracle as string, ABI, provider);
+      const due = (await oracle.updatedAt()).toNumber() + 300;
+      const { timestamp } = await provider.getBlock('latest');
+      if (timestamp < due) return { canExec: false, message: 'not due' };
+      const api = await secrets.get('PRICE_API');
+      if (!api) return { canExec: false, message: 'PRICE_API is not set' };
+      const price = (await (await fetch(api + '/' + userArgs.currency)).json()).usd;
+      console.log('chain', gelatoArgs.chainId, 'gas', gelatoArgs.gasPrice.gt(0));
+      return {
+        canExec: true,
+        callData: [{ to: oracle.address, data: oracle.interface.encodeFunctionData('setPrice', [Math.floor(price)]) }],
+      };
+    });`,
+  // Counts the events of a contract since the last run, and tells another one of them.
+  'listener/index.ts': `
+    import { Web3Function, Web3FunctionContext } from '@gelatonetwork/web3-functions-sdk';
+    import { Interface } from '@ethersproject/abi';
+    const events = new Interface(['event PriceSet(uint256 price)']);
+    const counter = new Interface(['function add(uint256)', 'function fails()']);
+    Web3Function.onRun(async ({ userArgs, storage, multiChainProvider }: Web3FunctionContext) => {
+      const provider = multiChainProvider.chainId(31337);
+      const current = await provider.getBlockNumber();
+      const last = Number((await storage.get('last block')) ?? '0');
+      const logs = await provider.getLogs({
+        address: userArgs.oracle as string, topics: [events.getEventTopic('PriceSet')], fromBlock: last + 1, toBlock: current,
+      });
+      await storage.set('last block', String(current));
+      if (userArgs.throws) throw new Error('after it has stored');
+      if (logs.length === 0) return { canExec: false, message: 'nothing new: ' + (await storage.getKeys()) };
+      const { price } = events.parseLog(logs[logs.length - 1]).args;
+      const calls = [{ to: userArgs.counter as string, data: counter.encodeFunctionData('add', [price]) }];
+      const failing = { to: userArgs.counter as string, data: counter.encodeFunctionData('fails') };
+      return { canExec: true, callData: userArgs.fails ? [failing, ...calls] : calls };
+    });
+    Web3Function.onSuccess(async ({ transactionHash }) => console.log('done in', transactionHash));
+    Web3Function.onFail(async ({ reason }) => console.log('failed by', reason));`,
+  // Relays the signed requests of users to a forwarder, from a webhook.
+  'forward.js': `
+    const { Defender } = require('@openzeppelin/defender-sdk');
+    const { ethers } = require('ethers');
+    const ABI = ['function verify(uint256) view returns (bool)', 'function execute(uint256)'];
+    exports.handler = async function (event) {
+      if (!event.request || !event.request.body) throw new Error('Missing payload');
+      const { request, to } = event.request.body;
+      if (to !== event.secrets.FORWARDER) throw new Error('Rejected request to ' + to);
+      const client = new Defender(event);
+      const version = ethers.version.startsWith('6') || ethers.version.startsWith('ethers/6') ? 'v6' : 'v5';
+      const provider = client.relaySigner.getProvider({ ethersVersion: version });
+      const signer = await client.relaySigner.getSigner(provider, { speed: 'fast', ethersVersion: version });
+      const forwarder = new ethers.Contract(event.secrets.FORWARDER, ABI, signer);
+      if (!(await forwarder.verify(request))) throw new Error('Invalid request');
+      const tx = await forwarder.execute(request);
+      const receipt = await tx.wait();
+      await client.keyValueStore.put('last/request', String(request));
+      const header = event.request.headers['x-from'];
+      return { txHash: tx.hash, status: receipt.status, version, header, last: await client.keyValueStore.get('last/request') };
+    };`,
+  // Sweeps a vault once a day, with the packages of before.
+  'sweep.js': `
+    const { DefenderRelaySigner, DefenderRelayProvider } = require('@openzeppelin/defender-relay-client/lib/ethers');
+    const { Relayer } = require('defender-relay-client');
+    const { KeyValueStoreClient } = require('defender-kvstore-client');
+    const { ethers } = require('ethers');
+    const main = async ({ signer, store, relayer, vault }) => {
+      const day = 'swept:' + new Date().toISOString().slice(0, 10);
+      if ((await store.get(day)) !== undefined) return { skipped: true };
+      const data = new ethers.Interface(['function sweep(uint256)']).encodeFunctionData('sweep', [7]);
+      const sent = await relayer.sendTransaction({ to: vault, data, gasLimit: 200000, speed: 'average' });
+      await store.put(day, sent.transactionId);
+      const known = await relayer.query(sent.transactionId);
+      const paid = await signer.sendTransaction({ to: vault, value: 0 });
+      return { hash: sent.hash, same: known.hash === sent.hash, from: await signer.getAddress(), sender: (await paid.wait()).from };
+    };
+    exports.handler = async (credentials) => {
+      const provider = new DefenderRelayProvider(credentials);
+      const relayer = new Relayer(credentials);
+      const { address } = await relayer.getRelayer();
+      const signer = new DefenderRelaySigner(credentials, provider, address, { speed: 'fast' });
+      return await main({ signer, relayer, store: new KeyValueStoreClient(credentials), vault: credentials.secrets.VAULT });
+    };`,
+  'unmapped.js': `
+    const { Defender } = require('@openzeppelin/defender-sdk');
+    exports.handler = async (event) => {
+      const client = new Defender({ relayerApiKey: event.request.body.key, relayerApiSecret: 'secret' });
+      if (event.request.body.what === 'list') return await client.relaySigner.listTransactions();
+      if (event.request.body.what === 'monitor') return await client.monitor.list();
+      return (await client.relaySigner.getRelayer()).relayerId;
+    };`,
+};
+
+t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
+  const anvil = await startAnvil({ blockTime: 0.1 });
+  t.teardown(() => anvil.stop());
+  const node = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true });
+  t.teardown(() => node.destroy());
+  const workspace = await createWorkspace({ rpcUrl: anvil.url });
+  t.teardown(() => workspace.remove());
+  const account = getAddress(workspace.address);
+  await node.send('anvil_setBalance', [workspace.address, '0xde0b6b3a7640000']);
+  const contracts = {
+    [ORACLE]: { 'updatedAt()': { reads: 1 }, 'setPrice(uint256)': { notes: 0, event: PRICE_SET } },
+    [COUNTER]: { 'add(uint256)': { notes: 0 }, 'fails()': { reverts: true } },
+    [FORWARDER]: { 'verify(uint256)': { reads: 5 }, 'execute(uint256)': { notes: 0 } },
+  } as const;
+  for (const [address, functions] of Object.entries(contracts)) {
+    await node.send('anvil_setCode', [address, smallContract(functions)]);
+  }
+  await node.send('anvil_setStorageAt', [FORWARDER, '0x5', `0x${'1'.padStart(64, '0')}`]);
+  const slot = async (address: string, index: number) => Number(await node.getStorage(address, index));
+  const service = await composeService(workspace.env, { lookMs: 50 });
+  t.teardown(() => service.stop());
+
+  // Packages lie above the plugins, version 5 of ethers nearer.
+  const folder = async (packages: readonly string[], files: readonly (keyof typeof FILES)[]) => {
+    let dir = join(workspace.dir, `${files.join('-').replaceAll('/', '-')}-${packages.length}`);
+    for (const place of packages) {
+      await mkdir(dir, { recursive: true });
+      await symlink(join(root, place, 'node_modules'), join(dir, 'node_modules'));
+      dir = join(dir, 'in');
+    }
+    for (const file of files) {
+      await mkdir(dirname(join(dir, file)), { recursive: true });
+      await writeFile(join(dir, file), FILES[file]);
+    }
+    return dir;
+  };
+  const link = relayerOfService('local-1', { url: service.url, key: service.apiKey });
+  const relayers = { 'local-1': { ...link, info: { address: workspace.address } } };
+  const permissions = { relayers: { 'local-1': ['read', 'send', 'rpc'] }, kv: true };
+  const open = async (dir: string, entries: NonNullable<SandboxOptions['entries']>) => {
+    const sandbox = await openSandbox({
+      folder: dir,
+      relayers,
+      entries,
+      env: { PRICE_API: 'https://prices.example', FORWARDER, VAULT },
+      fetch: () => Response.json({ usd: 1586.4 }),
+    });
+    t.teardown(() => sandbox.close());
+    return sandbox;
+  };
+  const SIX = [''];
+  const FIVE = ['', 'test/counterparts'];
+
+  await t.test('a Web3 Function sends when it is due, and not before', async (t) => {
+    const entry = (more: object) => ({
+      ...{ id: 'oracle', path: 'oracle/index.ts', ...more },
+      config: { relayer: 'local-1', userArgs: { oracle: ORACLE, currency: 'ether' } },
+    });
+    const granted = { ...permissions, env: ['PRICE_API'], hosts: ['prices.example'] };
+    const dir = await folder(FIVE, ['oracle/index.ts']);
+    const sandbox = await open(dir, [entry({ id: 'secretless', permissions }), entry({ permissions: granted })]);
+    const secretless = await sandbox.call('secretless');
+    t.match(secretless.body.data, { canExec: false, message: 'PRICE_API is not set' });
+    const first = await sandbox.call('oracle');
+    t.match(first.body, { data: { canExec: true, transactions: [{ status: /mined|confirmed/ }] } });
+    t.equal(await slot(ORACLE, 0), 1586);
+    t.equal((await node.getTransactionReceipt(first.body.data.transactions[0].hash))?.from, account);
+    t.match(first.body.metadata.logs, [{ message: 'chain 31337 gas true' }]);
+    t.match((await sandbox.call('oracle')).body.data, { canExec: false, message: 'not due' });
+    t.equal(sandbox.sent.length, 1, 'it reads a chain that has what was sent');
+  });
+
+  await t.test('a Web3 Function keeps a place in its storage, and hears what became of it', async (t) => {
+    const userArgs = { oracle: ORACLE, counter: COUNTER };
+    const entry = (id: string, more: object) => ({
+      ...{
+        id,
+        path: 'listener/index.ts',
+        permissions,
+        config: { relayer: 'local-1', userArgs: { ...userArgs, ...more } },
+      },
+    });
+    const dir = await folder(SIX, ['listener/index.ts']);
+    const sandbox = await open(dir, [entry('threw', { throws: true }), entry('fails', { fails: true })]);
+    t.equal((await sandbox.call('threw')).status, 500);
+    t.equal(sandbox.values.size, 0, 'what throws stores nothing');
+    const failed = await sandbox.call('fails');
+    t.match(failed, { status: 422, body: { data: { code: 'EXECUTION_FAILED', details: { transactions: [] } } } });
+    t.equal(sandbox.sent.length, 0, 'what a simulation refuses is not sent');
+    t.match(failed.body.metadata.logs, [{ message: 'failed by SimulationFailed' }]);
+    t.equal(await slot(COUNTER, 0), 0, 'a call after one that failed is not sent');
+    const good = await open(dir, [entry('listener', {})]);
+    const { body } = await good.call('listener');
+    t.match(body.data, { canExec: true, transactions: [{ status: /mined|confirmed/ }] });
+    t.equal(await slot(COUNTER, 0), 1586);
+    t.match(body.metadata.logs, [{ message: `done in ${body.data.transactions[0].hash}` }]);
+    t.match((await good.call('listener')).body.data, { canExec: false, message: 'nothing new: last block' });
+    t.strictSame([...good.values.keys()], ['gelato:last:20:block']);
+  });
+
+  const env = ['FORWARDER', 'VAULT'];
+  const config = { relayer: 'local-1' };
+  for (const [version, packages] of [
+    ['v6', SIX],
+    ['v5', FIVE],
+  ] as const) {
+    await t.test(`an Action relays to a contract with ethers ${version}`, async (t) => {
+      const entry = { id: 'forward', path: 'forward.js', config, permissions: { ...permissions, env } };
+      const sandbox = await open(await folder(packages, ['forward.js']), [entry]);
+      const request = version === 'v6' ? 66 : 55;
+      const { status, body } = await sandbox.call('forward', {
+        params: { request, to: FORWARDER },
+        headers: { 'x-from': ['somebody'], cookie: ['none of its business'] },
+      });
+      t.equal(status, 200, JSON.stringify(body));
+      t.match(body.data, { status: 1, version, header: 'somebody', last: String(request) });
+      t.equal(await slot(FORWARDER, 0), request);
+      t.equal((await node.getTransactionReceipt(body.data.txHash))?.status, 1);
+      const refused = await sandbox.call('forward', { params: { request, to: VAULT } });
+      t.match(refused.body.error, `Rejected request to ${VAULT}`);
+      t.equal(sandbox.sent.length, 1);
+    });
+  }
+
+  await t.test('an Action with the packages of before', async (t) => {
+    const sandbox = await open(await folder(SIX, ['sweep.js']), [
+      { id: 'sweep', path: 'sweep.js', config, permissions: { ...permissions, env } },
+    ]);
+    const { status, body } = await sandbox.call('sweep');
+    t.equal(status, 200, JSON.stringify(body));
+    t.match(body.data, { same: true, from: workspace.address, sender: account });
+    const transaction = await node.getTransaction(body.data.hash);
+    t.equal(transaction?.data, new Interface(['function sweep(uint256)']).encodeFunctionData('sweep', [7]));
+    t.strictSame((await sandbox.call('sweep')).body.data, { skipped: true });
+    t.equal(sandbox.sent.length, 2);
+  });
+
+  await t.test('what an Action asks of Defender and a plugin cannot do is said', async (t) => {
+    const path = 'unmapped.js';
+    const sandbox = await open(await folder(SIX, ['unmapped.js']), [
+      { id: 'unmapped', path, permissions, config },
+      { id: 'keyed', path, permissions, config: { relayers: { 'key-a': 'local-1' } } },
+    ]);
+    const call = (id: string, params: object) => sandbox.call(id, { params: { ...params } });
+    t.match(await call('unmapped', { what: 'list' }), { status: 501, body: { error: /keep the ids/ } });
+    t.match(await call('unmapped', { what: 'monitor' }), { status: 501, body: { error: /client\.monitor has no/ } });
+    t.equal((await call('keyed', { key: 'key-a' })).body.data, 'local-1');
+    t.match((await call('keyed', { key: 'key-b' })).body, { success: false, error: /none for the API key/ });
+  });
+});
