@@ -18,6 +18,7 @@ import {
 } from '../features/transactions/tables/lanes.ts';
 import { transactionEventReads, transactionEventWrites } from '../features/transactions/tables/transaction-events.ts';
 import { pruningWrites, transactionReads, transactionWrites } from '../features/transactions/tables/transactions.ts';
+import { triggerReads, triggerWrites } from '../features/triggers/table.ts';
 import { notificationReads, notificationWrites } from '../features/webhooks/tables/notifications.ts';
 import { deliveryReads, deliveryWrites, outboxReads, outboxWrites } from '../features/webhooks/tables/outbox.ts';
 import type { Connection } from './connection.ts';
@@ -50,6 +51,7 @@ export function createStoreReader(connection: Connection): StoreReader {
     ...pluginSettingsReads(connection),
     ...apiKeyReads(connection),
     ...auditReads(connection),
+    ...triggerReads(connection),
     ...plainReads(connection),
     ...historyReads(connection),
   };
@@ -82,6 +84,7 @@ export function createStoreWriter(connection: Connection): StoreWriter {
     ...pluginSettingsWrites(connection),
     ...apiKeyWrites(connection),
     ...auditWrites(connection),
+    ...triggerWrites(connection),
     ...plainWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),

@@ -15,6 +15,7 @@ import { intentRecord } from '../features/transactions/records/intent.ts';
 import { decisionRecord } from '../features/transactions/records/timeline-decision.ts';
 import { transactionRecord } from '../features/transactions/records/transaction.ts';
 import { transactionEventRecord } from '../features/transactions/records/transaction-event.ts';
+import { triggerRecord } from '../features/triggers/records/trigger-state.ts';
 import { notificationRecord } from '../features/webhooks/records/notification.ts';
 import { webhookEventRecord } from '../features/webhooks/records/webhook-event.ts';
 
@@ -41,6 +42,7 @@ export const RECORD_KINDS = [
   callEventRecord,
   bundleRecord,
   auditRecord,
+  triggerRecord,
 ] as const;
 
 type RecordTables = { [Kind in (typeof RECORD_KINDS)[number] as Kind['table']]: TableOf<Kind> };
@@ -115,6 +117,13 @@ export interface Tables extends RecordTables {
   kept_bytes: {
     scope: string;
     bytes: number;
+  };
+  /** Deliveries of webhooks that have called a plugin. */
+  trigger_deliveries: {
+    /** `trigger:<plugin>/<name>`. */
+    key_id: string;
+    delivery: string;
+    at: number;
   };
   leases: {
     name: string;

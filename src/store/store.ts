@@ -26,9 +26,15 @@ import type { AnchorKind } from '../features/transactions/records/anchor.ts';
 import type { Attempt } from '../features/transactions/records/attempt.ts';
 import type { Intent, IntentOutcome } from '../features/transactions/records/intent.ts';
 import type { Decision } from '../features/transactions/records/timeline-decision.ts';
-import type { Timestamp, Transaction, TransactionChange } from '../features/transactions/records/transaction.ts';
+import type {
+  Timestamp,
+  Transaction,
+  TransactionChange,
+  TransactionOrigin,
+} from '../features/transactions/records/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../features/transactions/records/transaction-event.ts';
 import type { TransactionStatus } from '../features/transactions/records/transaction-state.ts';
+import type { TriggerCall, TriggerState } from '../features/triggers/records/trigger-state.ts';
 import type {
   DeliveryFilter,
   ListedWebhookDelivery,
@@ -113,6 +119,8 @@ export interface StoreReader extends SettingsReader {
    * earliest.
    */
   transactionEvents(after: EventPlace, limit: number): Promise<TransactionEvent[]>;
+  /** Which plugins sent these transactions, by their ids. Transactions that are gone are left out. */
+  transactionOrigins(transactionIds: readonly string[]): Promise<Map<string, TransactionOrigin | null>>;
   /**
    * A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance.
    */
@@ -222,6 +230,16 @@ export interface StoreReader extends SettingsReader {
     needed: bigint,
   ): Promise<Timestamp | null>;
 
+  /** Where all triggers stand that ever were declared. */
+  triggers(): Promise<TriggerState[]>;
+  triggersOf(pluginId: string): Promise<TriggerState[]>;
+  /** Undefined until an instance has seen its declaration. */
+  trigger(pluginId: string, name: string): Promise<TriggerState | undefined>;
+  /** The calls of all triggers that have not ended. */
+  openTriggerCalls(): Promise<TriggerCall[]>;
+  /** How the last calls of a trigger ended that were made since the given moment, the latest first. */
+  lastTriggerEnds(keyId: string, since: Timestamp, limit: number): Promise<CallState[]>;
+
   /** The database's record of its own past. */
   history(): Promise<StoreHistory>;
   /** What {@link StoreWriter.putRestoredFrom} stored for a lane; undefined: nothing. */
@@ -278,7 +296,7 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
   pruneTransactions(before: Timestamp, limit: number): Promise<number>;
   /**
    * Deletes events of transactions from before the given moment, oldest first and at most `limit`. Resolves with their
-   * number. Keeps the latest event.
+   * number. Keeps the latest event, and those that a trigger has still to decide about.
    */
   pruneTransactionEvents(before: Timestamp, limit: number): Promise<number>;
   /** Pins a network's chain. A second, different value is an error. */
@@ -456,6 +474,12 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
    * `limit`. Resolves with their number. Keeps records of changes of settings.
    */
   pruneAudit(before: Timestamp, limit: number): Promise<number>;
+
+  putTrigger(state: TriggerState): Promise<void>;
+  /** Notes a webhook's delivery for a trigger. @returns false when it was noted before */
+  insertTriggerDelivery(keyId: string, delivery: string): Promise<boolean>;
+  /** Deletes deliveries from before the given moment, oldest first and at most `limit`. Resolves with their number. */
+  pruneTriggerDeliveries(before: Timestamp, limit: number): Promise<number>;
 
   putHistory(history: Pick<StoreHistory, 'epochs' | 'place'>): Promise<void>;
   /** Stores the mark of the instance with this data folder. */

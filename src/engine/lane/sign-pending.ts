@@ -88,8 +88,8 @@ async function awaitPrerequisite(
   const [latest] = await step.read.children(transaction.id);
   const wait = parkTransaction(step, transaction, 'other', { reason, pauseMs: step.timing.lookMs });
   if (latest === undefined) {
-    const { relayerId, networkType, lane, id: parentId } = transaction;
-    const about = { id: step.newId(), relayerId, networkType, lane, parentId, createdAt: step.clock.now() };
+    const { relayerId, networkType, lane, id: parentId, origin } = transaction;
+    const about = { id: step.newId(), relayerId, networkType, lane, parentId, origin, createdAt: step.clock.now() };
     return { ...wait, first: newTransaction({ ...first, ...about, statusReason: reason }) };
   }
   if (!isFinal(latest.status) || latest.status === 'confirmed') return wait;

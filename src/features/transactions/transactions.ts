@@ -164,6 +164,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const access = await relayers.enter(relayerId);
       const { parsed, transaction } = await accept(access, body);
       const { id, request } = transaction;
+      if (actor?.pluginId !== undefined) transaction.origin = { pluginId: actor.pluginId, depth: actor.depth ?? 0 };
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
         writeEffectOnce(store, effect, async (writer) => {

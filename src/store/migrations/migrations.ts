@@ -15,6 +15,7 @@ export const migrations: readonly Migration[] = [
   { name: 'ancestors of API keys', up: ancestorsOfKeys },
   { name: 'dead rows', up: deadRows },
   { name: 'calls', up: calls },
+  { name: 'triggers', up: triggers },
 ];
 
 /** Each transaction changes its row, those of its attempts and the lease of its lane again and again. */
@@ -57,6 +58,25 @@ async function calls(db: Kysely<Tables>, { text, integer, table }: ColumnTypes):
       version ${text} not null primary key, plugin_id ${text} not null, content ${text} not null,
       used_at ${integer} not null
     ) ${table}`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+/** Where the triggers of plugins stand, and which plugin sent a transaction. */
+async function triggers(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {
+  const statements = [
+    sql`create table triggers (
+      plugin_id ${text} not null, name ${text} not null, digest ${text} not null, cursor ${text} not null, paused ${text},
+      since ${integer} not null, looked_at ${integer} not null, last_call ${text}, last_at ${integer},
+      fired ${integer} not null, skipped ${integer} not null, rate_at ${integer} not null,
+      primary key (plugin_id, name)
+    ) ${table}`,
+    sql`create table trigger_deliveries (
+      key_id ${text} not null, delivery ${text} not null, at ${integer} not null, primary key (key_id, delivery)
+    ) ${table}`,
+    sql`create index trigger_deliveries_old on trigger_deliveries (at)`,
+    sql`create index calls_of_triggers on calls (key_id, ended_at) where trigger is not null`,
+    sql`alter table transactions add column origin ${text}`,
   ];
   for (const statement of statements) await statement.execute(db);
 }

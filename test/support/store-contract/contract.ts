@@ -27,6 +27,7 @@ import { signersContract } from './signers.ts';
 import { spendingContract } from './spending.ts';
 import { transactionEventsContract } from './transaction-events.ts';
 import { transactionsContract } from './transactions.ts';
+import { triggersContract } from './triggers.ts';
 
 /** All tests for every store. `open` returns an empty store, and closes it after the test. */
 export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void {
@@ -52,6 +53,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   kvLocksContract(t, open);
   idempotencyContract(t, open);
   callsContract(t, open);
+  triggersContract(t, open);
   spendingContract(t, open);
   historyContract(t, open);
   bodiesContract(t, open);

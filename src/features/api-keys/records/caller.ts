@@ -9,6 +9,8 @@ export interface Actor {
   requestId: string;
   /** The plugin that asks, when the request called one. */
   pluginId?: string | undefined;
+  /** How many triggers led to the plugin's call; absent: none. */
+  depth?: number | undefined;
 }
 
 /** Who asks for a change of settings. */

@@ -8,6 +8,7 @@ import {
   type FieldsOf,
   generatedColumn,
   integerColumn,
+  jsonColumn,
   jsonObjectColumn,
   nullableColumn,
   proseColumn,
@@ -26,6 +27,16 @@ export type Timestamp = number;
  * signed it too. `never`: it cannot die, and stays open until the chain shows its end.
  */
 export const onDeathSchema = z.enum(['renew', 'end', 'never']);
+
+/**
+ * The plugin that sent a transaction. `depth` counts the triggers that led to it: a trigger called a plugin for what a
+ * call of another trigger had sent, and so on.
+ */
+const originSchema = z.strictObject({ pluginId: z.string(), depth: z.int().min(0) });
+
+export type TransactionOrigin = z.infer<typeof originSchema>;
+
+export const originColumn = nullableColumn(jsonColumn(originSchema));
 
 /** Answers show the marked ones, in this order, under the names of the columns. */
 const columns = {
@@ -61,6 +72,8 @@ const columns = {
   contentKey: nullableColumn(textColumn),
   /** The transaction that waits for this one to be final; null for what a client asked for. */
   parentId: nullableColumn(textColumn),
+  /** Null for what no plugin sent. */
+  origin: originColumn,
   /**
    * The sequence of the account that the living attempts, or the executed one, consume. Null before signing, and for
    * other kinds of anchors.
@@ -76,7 +89,7 @@ const columns = {
 };
 
 export const transactionRecord = defineRecord('transactions', columns, {
-  fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId'],
+  fixed: ['id', 'relayerId', 'networkType', 'createdAt', 'anchorKind', 'onDeath', 'parentId', 'origin'],
   beside: {
     /** Rises with each acceptance. Gives the exact order of requests, whatever the clock shows. */
     accepted: generatedColumn(integerColumn),
@@ -111,13 +124,14 @@ export type AcceptedTransaction = Pick<
   | 'contentKey'
   | 'createdAt'
 > &
-  Partial<Pick<Transaction, 'statusReason' | 'parentId'>>;
+  Partial<Pick<Transaction, 'statusReason' | 'parentId' | 'origin'>>;
 
 /** A new transaction, pending and due at once. */
 export function newTransaction(accepted: AcceptedTransaction): Transaction {
   return {
     statusReason: null,
     parentId: null,
+    origin: null,
     ...transactionRecord.pick(accepted),
     status: 'pending',
     nextActionAt: accepted.createdAt,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { Connection } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
@@ -51,8 +52,23 @@ export function transactionEventReads(connection: Connection) {
   } satisfies Partial<StoreReader>;
 }
 
+/** A trigger that nobody has looked for so long is not declared any more. */
+const WATCHED_MS = 86_400_000;
+
 /** Writes of the table `transaction_events`. */
-export function transactionEventWrites({ db }: Connection) {
+export function transactionEventWrites({ db, now }: Connection) {
+  /** Up to where all triggers have decided that an instance still looks for. */
+  async function earliestUndecided(): Promise<number> {
+    const rows = await db
+      .selectFrom('triggers')
+      .select('cursor')
+      .where('paused', 'is', null)
+      .where('looked_at', '>', sql<number>`${now()} - ${sql.lit(WATCHED_MS)}`)
+      .execute();
+    const positions = rows.map(({ cursor }) => z.object({ position: z.int() }).safeParse(JSON.parse(cursor)).data);
+    return Math.min(...positions.map((place) => place?.position ?? Number.POSITIVE_INFINITY));
+  }
+
   return {
     async pruneTransactionEvents(before, limit) {
       const rows = await db
@@ -62,7 +78,8 @@ export function transactionEventWrites({ db }: Connection) {
         // Reads one more: the last event of all stays, so that no position is assigned twice.
         .limit(limit + 1)
         .execute();
-      const old = rows.slice(0, -1).filter(({ at }) => at < before);
+      const decided = await earliestUndecided();
+      const old = rows.slice(0, -1).filter(({ at, position }) => at < before && position <= decided);
       const last = old.at(-1);
       if (last === undefined) return 0;
       const result = await db

@@ -9,7 +9,13 @@ import { countOf } from '../../../store/tables/lists.ts';
 import { DuplicateRecord, newRevision, RecordCache, recordOfRow } from '../../../store/tables/stored-record.ts';
 import type { AnchorKind } from '../records/anchor.ts';
 import { BEYOND_ANY_PAUSE_MS } from '../records/lane.ts';
-import { type Timestamp, type Transaction, type TransactionChange, transactionRecord } from '../records/transaction.ts';
+import {
+  originColumn,
+  type Timestamp,
+  type Transaction,
+  type TransactionChange,
+  transactionRecord,
+} from '../records/transaction.ts';
 import {
   canBecome,
   FINAL_STATUSES,
@@ -210,6 +216,16 @@ export function transactionReads(connection: Connection) {
         .where('attempts.hash', '=', hash)
         .executeTakeFirst();
       return row && { id: row.id, relayerId: row.relayer_id };
+    },
+
+    async transactionOrigins(transactionIds) {
+      if (transactionIds.length === 0) return new Map();
+      const rows = await db
+        .selectFrom('transactions')
+        .select(['id', 'origin'])
+        .where('id', 'in', transactionIds)
+        .execute();
+      return new Map(rows.map(({ id, origin }) => [id, originColumn.schema.parse(origin)]));
     },
 
     async children(parentId) {
