@@ -21,15 +21,22 @@ export type CreateIsolate = () => GuestIsolate;
 export class IsolatePool {
   readonly version: PluginVersion;
   readonly #create: CreateIsolate;
+  readonly #discard: (isolate: GuestIsolate) => void;
   #waiting: GuestIsolate[] = [];
   #room = 1;
   #taken = 0;
   #fewest = 0;
   #draining = false;
 
-  constructor(version: PluginVersion, create: CreateIsolate) {
+  /** @param discard takes an isolate that serves no other call, and disposes of it now or soon */
+  constructor(
+    version: PluginVersion,
+    create: CreateIsolate,
+    discard = (isolate: GuestIsolate): void => isolate.dispose(),
+  ) {
     this.version = version;
     this.#create = create;
+    this.#discard = discard;
   }
 
   /** Isolates alive: waiting ones and those in use. */
@@ -78,11 +85,11 @@ export class IsolatePool {
     return isolate;
   }
 
-  /** Takes back the isolate of a finished call. Keeps it to serve again, or disposes of it. */
+  /** Takes back the isolate of a finished call. Keeps it to serve again, or discards it. */
   give(isolate: GuestIsolate, clean: boolean): void {
     this.#taken -= 1;
     if (clean && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
-    else isolate.dispose();
+    else this.#discard(isolate);
   }
 
   /** Disposes of the isolates that no call needed since the last sweep, except those that should wait ready-made. */

@@ -22,6 +22,11 @@ import { IsolatePool } from './isolate-pool.ts';
 
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
+/**
+ * How long the making of further isolates waits while one is ready, in milliseconds. The kernel likes to run the driver,
+ * which an answer wakes, on the processor of this process. There the answer would wait until this process sleeps.
+ */
+const AFTER_ANSWER_MS = 5;
 /** The number that stands for guest code outside calls: the evaluation of a module. */
 const NO_CALL = 0;
 
@@ -36,6 +41,7 @@ interface WaitingCall {
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
+  readonly #afterAnswerMs: number;
   readonly #calls = new CallTable<IsolateCall>();
   readonly #pace = new SlicePace();
   readonly #crowding = new CpuCrowding();
@@ -44,6 +50,8 @@ export class PluginProcess {
   #pools: IsolatePool[] = [];
   #runtime: GuestRuntime | undefined;
   #preparing = false;
+  /** Isolates that serve no other call. Disposing of one takes so long that no answer should wait for it. */
+  #worn: GuestIsolate[] = [];
   /** Calls that have not begun, oldest first. */
   #waiting: WaitingCall[] = [];
   /** True when this turn of the loop has made an isolate for a call. The next is made in a later turn. */
@@ -54,8 +62,9 @@ export class PluginProcess {
    */
   #reported: number | null = null;
 
-  constructor(channel: Channel, nodeVersion: string, sweepMs = SWEEP_MS) {
+  constructor(channel: Channel, nodeVersion: string, { sweepMs = SWEEP_MS, afterAnswerMs = AFTER_ANSWER_MS } = {}) {
     this.#channel = channel;
+    this.#afterAnswerMs = afterAnswerMs;
     this.#nodeVersion = nodeVersion;
     setInterval(() => this.#sweep(), sweepMs).unref();
   }
@@ -94,7 +103,11 @@ export class PluginProcess {
   #load(version: PluginVersion): void {
     if (this.#runtime === undefined) throw new Error('LOAD came before BOOT');
     const program = new GuestProgram(this.#runtime, version);
-    const pool = new IsolatePool(version, () => this.#createIsolate(program));
+    const pool = new IsolatePool(
+      version,
+      () => this.#createIsolate(program),
+      (isolate) => this.#worn.push(isolate),
+    );
     const loaded: LoadedMessage = { version: version.version, isolate_bytes: 0, failure: null };
     try {
       loaded.isolate_bytes = pool.open();
@@ -181,6 +194,7 @@ export class PluginProcess {
 
   /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
   #createIsolate(program: GuestProgram): GuestIsolate {
+    this.#disposeOfWorn();
     this.#channel.enter(NO_CALL);
     const beganOwn = threadCpuMs();
     const began = performance.now();
@@ -208,21 +222,29 @@ export class PluginProcess {
 
   /** Makes the next isolate between two batches of frames, so that calls seldom wait for it. */
   #prepareSoon(pool: IsolatePool): void {
-    if (this.#preparing || !pool.wantsMore) return;
+    if (this.#preparing || (!pool.wantsMore && this.#worn.length === 0)) return;
     this.#preparing = true;
-    setImmediate(() => {
-      this.#preparing = false;
-      // A waiting call makes the next isolate itself, and then calls this function again.
-      if (!pool.wantsMore || this.#waiting.length > 0) return;
-      try {
-        pool.prepare();
-        this.#prepareSoon(pool);
-      } catch (error) {
-        // The next call will meet the same failure and report it.
-        if (!(error instanceof EvaluationError)) throw error;
-      }
-      this.#channel.flush();
-    });
+    if (pool.isReady) setTimeout(() => this.#prepare(pool), this.#afterAnswerMs).unref();
+    else setImmediate(() => this.#prepare(pool));
+  }
+
+  #prepare(pool: IsolatePool): void {
+    this.#preparing = false;
+    this.#disposeOfWorn();
+    // A waiting call makes the next isolate itself, and then calls `#prepareSoon` again.
+    if (!pool.wantsMore || this.#waiting.length > 0) return;
+    try {
+      pool.prepare();
+      this.#prepareSoon(pool);
+    } catch (error) {
+      // The next call will meet the same failure and report it.
+      if (!(error instanceof EvaluationError)) throw error;
+    }
+    this.#channel.flush();
+  }
+
+  #disposeOfWorn(): void {
+    for (const isolate of this.#worn.splice(0)) isolate.dispose();
   }
 
   #sweep(): void {

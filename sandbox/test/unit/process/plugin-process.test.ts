@@ -8,9 +8,9 @@ import { contextText, guestRuntime, plugin, version } from '../../support/sandbo
 
 const runtime = await guestRuntime();
 
-function booted(sweepMs?: number) {
+function booted(times: { sweepMs?: number; afterAnswerMs?: number } = {}) {
   const channel = new RecordedChannel();
-  const child = new PluginProcess(channel, 'v26.10.0', sweepMs);
+  const child = new PluginProcess(channel, 'v26.10.0', times);
   child.receive(DOWN.BOOT, 0, JSON.stringify({ protocol: PROTOCOL_VERSION, runtime }));
   const load = (one: PluginVersion) => {
     child.receive(DOWN.LOAD, 0, JSON.stringify(one));
@@ -147,8 +147,23 @@ t.test('the next isolate is made when nothing else is to do', async (t) => {
   t.match(done(), [{ outcome: { json: '1' } }, { outcome: { json: '1' } }]);
 });
 
+t.test('while an isolate is ready, an answer leaves before anything is made', async (t) => {
+  const { channel, load, invoke } = booted({ afterAnswerMs: 3_600_000 });
+  load(plugin('', { isolation: 'call' }));
+  const made = () => channel.frames.filter(([kind, call]) => kind === UP.ENTER && call === 0).length;
+  const turns = async () => {
+    for (let left = 10; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  invoke(1);
+  await turns();
+  t.equal(made(), 2, 'none was left');
+  load(plugin('', { version: 'v2', isolation: 'call' }));
+  await turns();
+  t.equal(made(), 3, 'one is ready');
+});
+
 t.test('what a burst left behind is let go, and the driver hears how many isolates there are', async (t) => {
-  const { child, channel, load, invoke, done } = booted(20);
+  const { child, channel, load, invoke, done } = booted({ sweepMs: 20 });
   load(plugin('await new Promise(() => {});'));
   for (const call of [1, 2, 3]) {
     invoke(call);
@@ -157,7 +172,8 @@ t.test('what a burst left behind is let go, and the driver hears how many isolat
   }
   for (const call of [1, 2, 3]) child.receive(DOWN.END, call, '');
   t.equal(done().at(-1)?.isolates, 3, 'as it was when that call began');
-  const told = () => channel.texts(UP.ISOLATES).at(-1);
+  const from = channel.texts(UP.ISOLATES).length;
+  const told = () => channel.texts(UP.ISOLATES).slice(from).at(-1);
   for (let left = 200; left > 0 && told() !== '1'; left -= 1) await new Promise((r) => setTimeout(r, 10));
   t.equal(told(), '1', 'the one that waits');
   const before = channel.texts(UP.ISOLATES).length;
