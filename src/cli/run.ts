@@ -5,6 +5,7 @@ import { backupCommand, restoreCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
 import { type Command, type CommandArguments, type CommandContext, WrongUsage } from './command.ts';
 import { devCommand } from './dev.ts';
+import { importCommand } from './import/import.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
 import { keysCommand, pluginsCommand, relayersCommand, whoamiCommand } from './remote/lists.ts';
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'check-config': checkConfigCommand,
   plugin: pluginCommand,
   dev: devCommand,
+  import: importCommand,
   relayers: relayersCommand,
   tx: txCommand,
   plugins: pluginsCommand,

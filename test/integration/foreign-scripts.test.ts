@@ -6,9 +6,10 @@ import t from 'tap';
 import { relayerOfService } from '../../src/cli/testing/fake-relayer.ts';
 import { openSandbox, type SandboxOptions } from '../../src/cli/testing/sandbox.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
 import { smallContract } from '../support/small-contract.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const at = (digit: string) => `0x${digit.repeat(40)}`;
@@ -132,7 +133,9 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
   }
   await node.send('anvil_setStorageAt', [FORWARDER, '0x5', `0x${'1'.padStart(64, '0')}`]);
   const slot = async (address: string, index: number) => Number(await node.getStorage(address, index));
-  const service = await composeService(workspace.env, { lookMs: 50 });
+  const env = { PRICE_API: 'https://prices.example', FORWARDER, VAULT };
+  await importScripts(workspace);
+  const service = await composeService({ ...workspace.env, ...env, FORWARD_SECRET: 'f'.repeat(32) }, { lookMs: 50 });
   t.teardown(() => service.stop());
 
   // Packages lie above the plugins, version 5 of ethers nearer.
@@ -157,7 +160,7 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
       folder: dir,
       relayers,
       entries,
-      env: { PRICE_API: 'https://prices.example', FORWARDER, VAULT },
+      env,
       fetch: () => Response.json({ usd: 1586.4 }),
     });
     t.teardown(() => sandbox.close());
@@ -213,14 +216,18 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
     t.strictSame([...good.values.keys()], ['gelato:last:20:block']);
   });
 
-  const env = ['FORWARDER', 'VAULT'];
   const config = { relayer: 'local-1' };
   for (const [version, packages] of [
     ['v6', SIX],
     ['v5', FIVE],
   ] as const) {
     await t.test(`an Action relays to a contract with ethers ${version}`, async (t) => {
-      const entry = { id: 'forward', path: 'forward.js', config, permissions: { ...permissions, env } };
+      const entry = {
+        id: 'forward',
+        path: 'forward.js',
+        config,
+        permissions: { ...permissions, env: ['FORWARDER', 'VAULT'] },
+      };
       const sandbox = await open(await folder(packages, ['forward.js']), [entry]);
       const request = version === 'v6' ? 66 : 55;
       const { status, body } = await sandbox.call('forward', {
@@ -239,7 +246,7 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
 
   await t.test('an Action with the packages of before', async (t) => {
     const sandbox = await open(await folder(SIX, ['sweep.js']), [
-      { id: 'sweep', path: 'sweep.js', config, permissions: { ...permissions, env } },
+      { id: 'sweep', path: 'sweep.js', config, permissions: { ...permissions, env: ['FORWARDER', 'VAULT'] } },
     ]);
     const { status, body } = await sandbox.call('sweep');
     t.equal(status, 200, JSON.stringify(body));
@@ -262,4 +269,36 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
     t.equal((await call('keyed', { key: 'key-a' })).body.data, 'local-1');
     t.match((await call('keyed', { key: 'key-b' })).body, { success: false, error: /none for the API key/ });
   });
+
+  await t.test('what was imported runs in the service', async (t) => {
+    const forwarded = await service.call('forward', { request: 77, to: FORWARDER });
+    t.equal(forwarded.status, 200, JSON.stringify(forwarded.body));
+    t.equal(await slot(FORWARDER, 0), 77);
+    await node.send('anvil_setStorageAt', [COUNTER, '0x0', `0x${'0'.padStart(64, '0')}`]);
+    const counted = await service.call('listener');
+    t.match(counted.body.data, { canExec: true, transactions: [{ status: /mined|confirmed/ }] });
+    t.equal(await slot(COUNTER, 0), 1586);
+    t.match((await service.call('listener')).body.data, { canExec: false });
+  });
 });
+
+/** Brings two scripts into the service's folder as their owner would. */
+async function importScripts({ dir, env }: Workspace): Promise<void> {
+  const write = async (file: string, text: string) => {
+    await mkdir(dirname(join(dir, 'old', file)), { recursive: true });
+    await writeFile(join(dir, 'old', file), text);
+  };
+  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
+  await write('functions/listener/index.ts', FILES['listener/index.ts']);
+  await write('functions/listener/schema.json', '{"memory":128,"timeout":30,"userArgs":{"oracle":"string"}}');
+  await write('functions/listener/userArgs.json', JSON.stringify({ oracle: ORACLE, counter: COUNTER }));
+  await write('actions/forward/index.js', FILES['forward.js']);
+  await write(
+    'serverless.yml',
+    `functions: { relay: { name: Relay, path: ./actions/forward, trigger: { type: webhook }, paused: false } }`,
+  );
+  for (const folder of ['functions/listener', 'actions/forward']) {
+    const { code, complained } = await runTyped(dir, ['import', `old/${folder}`], env);
+    if (code !== 0) throw new Error(complained);
+  }
+}
