@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Anvil } from '../../../../support/anvil.ts';
 import type { Execution } from '../../../../support/model/judge.ts';
 import type { AnswerBody } from '../../../../support/service.ts';
@@ -137,10 +138,26 @@ function noncesIn(anchor: string, address: string): number[] {
   return from === address ? [Number(nonce)] : [];
 }
 
+/** How often a node is asked for a block that it counts and does not show, and the pause between. */
+const [TRIES, PAUSE_MS] = [50, 100];
+
+/** Asks again while the node answers null: it counts its latest block for a moment before it shows it. */
+async function shown(anvil: Anvil, method: string, params: readonly unknown[]): Promise<unknown> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await anvil.rpc(method, params);
+    if (answer !== null) return answer;
+    if (tries === TRIES) throw new Error(`the node answers null to ${method} ${JSON.stringify(params)}`);
+    await sleep(PAUSE_MS);
+  }
+}
+
 async function entriesOf(anvil: Anvil, number: string): Promise<ChainEntry[]> {
-  const { transactions } = (await anvil.rpc('eth_getBlockByNumber', [number, true])) as Block;
+  const { transactions } = (await shown(anvil, 'eth_getBlockByNumber', [number, true])) as Block;
   if (transactions.length === 0) return [];
-  const receipts = (await anvil.rpc('eth_getBlockReceipts', [number])) as { transactionHash: string; status: string }[];
+  const receipts = (await shown(anvil, 'eth_getBlockReceipts', [number])) as {
+    transactionHash: string;
+    status: string;
+  }[];
   const statuses = new Map(receipts.map(({ transactionHash, status }) => [transactionHash, status]));
   return transactions.map(({ hash, from, nonce, to, input, value }) => ({
     hash: hash.toLowerCase(),
