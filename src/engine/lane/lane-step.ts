@@ -212,10 +212,11 @@ export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
 export async function hasExpired(step: LaneStep, transaction: Transaction): Promise<boolean> {
   const { id, relayerId, validUntil, createdAt } = transaction;
   const watched = step.memory.ages.watched(id, step.clock.elapsed());
+  const endsAt = validUntil ?? createdAt + step.chain.pace.lifetimeMs;
+  if (endsAt > step.clock.now()) return false;
   // A missing relayer is reported where it is needed. Here it must not stop the rest of the lane.
   const sender = await step.senders.of(relayerId).catch(() => undefined);
-  const endsAt = validUntil ?? (sender && createdAt + sender.chain.pace.lifetimeMs);
-  if (endsAt === undefined || endsAt > step.clock.now()) return false;
+  if (sender === undefined && validUntil === null) return false;
   return watched >= endsAt - createdAt || (sender !== undefined && (await hasChainPassed(step, sender, endsAt)));
 }
 

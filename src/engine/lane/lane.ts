@@ -191,7 +191,8 @@ export class Lane {
   /** @returns false when nothing is due, or nothing that can be done now */
   async #step(lease: HeldLease): Promise<boolean> {
     const { store, elapsed } = this.#deps;
-    const now = await store.now();
+    const readIntents = () => store.read.intents(this.#key, this.#timing.inFlight);
+    const [now, early] = await Promise.all([store.now(), readIntents()]);
     const step = await this.#begin(now, lease);
     const decided = (facts: Facts | undefined) => (facts === undefined ? [] : decide(step, facts, momentOf(step)));
     const open = [...step.open.entries.values()].map(({ transaction }) => transaction);
@@ -200,7 +201,8 @@ export class Lane {
     const looked = decided({ kind: 'time' }).flatMap((command) => (command.do === 'observe' ? [command.entry] : []));
     await lookFor(step, looked);
     await compareRestored(step);
-    const intents = await store.read.intents(this.#key, this.#timing.inFlight);
+    // A node may have taken its time.
+    const intents = looked.length === 0 ? early : await readIntents();
     const settled = await carryOutIntents(step, intents);
 
     // Read only now, so that what clients asked for until now counts.

@@ -98,24 +98,50 @@ export class TransactionLedger {
     if (changes.length === 0) {
       return new Map();
     }
-    const done = await this.#write(async (writer) => {
-      // What is asked for at once costs one round trip to PostgreSQL.
-      const isApplied = await Promise.all(changes.map((change) => storeChange(writer, change)));
-      const applied = changes.filter((_, index) => isApplied[index]);
-      await Promise.all([
-        ...applied.flatMap((change) => [
-          change.first !== undefined && writer.insertTransaction(change.first),
-          storeDecision(writer, change),
-        ]),
-        settleSequences(writer, applied),
-        this.#deps.outbox.transactionsMoved(writer, forWebhooks(applied)),
-        settleSpending(writer, movedBy(applied), this.#deps.chains),
-      ]);
-      return applied;
+    const done = await this.#applyAll(changes).catch((error: unknown) => {
+      if (error instanceof StaleTransaction) return this.#applyFitting(changes);
+      throw error;
     });
     const now = this.#tell(done);
     if (changes.some(({ transaction }) => !now.has(transaction.id))) this.#deps.onDoubt();
     return now;
+  }
+
+  /**
+   * Asks for everything at once, which costs one round trip to PostgreSQL.
+   * @throws StaleTransaction when a transaction has another status by now: nothing was changed
+   */
+  async #applyAll(changes: readonly LaneChange[]): Promise<readonly LaneChange[]> {
+    return await this.#write(async (writer) => {
+      const [isApplied] = await Promise.all([
+        Promise.all(changes.map((change) => storeChange(writer, change))),
+        this.#storeAround(writer, changes),
+      ]);
+      if (isApplied.includes(false)) throw new StaleTransaction();
+      return changes;
+    });
+  }
+
+  async #applyFitting(changes: readonly LaneChange[]): Promise<readonly LaneChange[]> {
+    return await this.#write(async (writer) => {
+      const isApplied = await Promise.all(changes.map((change) => storeChange(writer, change)));
+      const applied = changes.filter((_, index) => isApplied[index]);
+      await this.#storeAround(writer, applied);
+      return applied;
+    });
+  }
+
+  /** Stores what goes with changes. */
+  async #storeAround(writer: StoreWriter, changes: readonly LaneChange[]): Promise<void> {
+    await Promise.all([
+      ...changes.flatMap((change) => [
+        change.first !== undefined && writer.insertTransaction(change.first),
+        storeDecision(writer, change),
+      ]),
+      settleSequences(writer, changes),
+      this.#deps.outbox.transactionsMoved(writer, forWebhooks(changes)),
+      settleSpending(writer, movedBy(changes), this.#deps.chains),
+    ]);
   }
 
   /**
@@ -127,15 +153,13 @@ export class TransactionLedger {
   async record(signed: readonly SignedAttempt[]): Promise<boolean> {
     try {
       await this.#write(async (writer) => {
-        const isChanged = await Promise.all(
-          signed.map(async ({ transaction: { id, status }, transaction, set, isNew = false }) => {
-            const inserting = isNew && writer.insertTransaction(transaction);
-            const [isChanged] = await Promise.all([writer.updateTransaction(id, status, set), inserting]);
-            return isChanged;
-          }),
+        // The attempts refer to these.
+        await Promise.all(
+          signed.filter(({ isNew }) => isNew).map(({ transaction }) => writer.insertTransaction(transaction)),
         );
-        if (isChanged.includes(false)) throw new StaleTransaction();
-        await Promise.all([
+        // What is asked for at once costs one round trip to PostgreSQL.
+        const [updated, ...others] = await Promise.allSettled([
+          Promise.all(signed.map(({ transaction: { id, status }, set }) => writer.updateTransaction(id, status, set))),
           ...signed.flatMap((one) => [
             writer.insertAttempt(one.attempt),
             storeDecision(writer, one),
@@ -143,12 +167,14 @@ export class TransactionLedger {
           ]),
           this.#deps.outbox.transactionsMoved(writer, forWebhooks(signed)),
         ]);
+        // Where a transaction has another status, its attempt may be refused as well.
+        if (updated.status === 'fulfilled' && updated.value.includes(false)) throw new StaleTransaction();
+        for (const one of [updated, ...others]) if (one.status === 'rejected') throw one.reason;
       });
     } catch (error) {
-      if (error instanceof StaleTransaction) {
-        return false;
-      }
-      throw error;
+      if (!(error instanceof StaleTransaction)) throw error;
+      this.#deps.onDoubt();
+      return false;
     }
     this.#tell(signed);
     for (const { transaction, attempt, remark } of signed) {
@@ -198,7 +224,7 @@ export class TransactionLedger {
     try {
       return await this.#store.write(body);
     } catch (error) {
-      this.#deps.onDoubt();
+      if (!(error instanceof StaleTransaction)) this.#deps.onDoubt();
       throw error;
     }
   }

@@ -55,7 +55,11 @@ export async function signAttempts(step: LaneStep, wanted: readonly WantedAttemp
   if (wanted.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const isFirst = wanted.every(({ spec }) => spec.purpose === 'send');
-  const affordable = await afford(step, await price(step, wanted, outcomes), outcomes);
+  const [priced, budgeted] = await Promise.all([
+    price(step, wanted, outcomes),
+    step.read.budgeted(wanted.map(({ transaction }) => transaction.id)),
+  ]);
+  const affordable = await afford(step, priced, budgeted, outcomes);
   step.life.onCheckpoint('priced');
   const { ready, sequences } = await reserve(step, affordable, outcomes);
   step.life.onCheckpoint('reserved');
@@ -133,9 +137,12 @@ export function committedCost(step: LaneStep): bigint {
 }
 
 /** Reserves what attempts can cost in their plugins' budgets, if they have one. Leaves out those that exceed it now. */
-async function afford(step: LaneStep, priced: readonly Priced[], outcomes: Outcomes): Promise<readonly Priced[]> {
-  if (priced.length === 0) return [];
-  const budgeted = await step.read.budgeted(priced.map(({ wanted }) => wanted.transaction.id));
+async function afford(
+  step: LaneStep,
+  priced: readonly Priced[],
+  budgeted: ReadonlySet<string>,
+  outcomes: Outcomes,
+): Promise<readonly Priced[]> {
   const asks = priced
     .filter(({ wanted }) => budgeted.has(wanted.transaction.id))
     .flatMap((one): SpendingRaise[] => raiseFor(one));
