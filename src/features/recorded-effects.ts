@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import type { KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
-import type { Store, StoredEffect, StoreReader, StoreWriter } from '../store/store.ts';
+import type { Store, StoredEffect, StoreReader, StoreWriter, WriteOptions } from '../store/store.ts';
 
 /** The outcome of an effect of an earlier run, as far as it is known. */
 export type EarlierEffect = Omit<StoredEffect, 'failure'>;
@@ -34,14 +34,17 @@ export type OnceResult<T extends WriteResult> = { isRepeat: false; made: T } | {
 
 /**
  * Runs a write body and records its effect in the same commit. If an earlier run recorded the effect, it writes
- * nothing.
+ * nothing. The options are those of the body; one that records an effect does not only add.
  */
 export async function writeEffectOnce<T extends WriteResult>(
   store: Store,
   effect: KeyedEffect | undefined,
   body: (writer: StoreWriter) => Promise<T>,
+  { onlyAdds = false }: WriteOptions = {},
 ): Promise<OnceResult<T>> {
-  return await store.write((writer) => inWriteOnce(writer, effect, body));
+  return await store.write((writer) => inWriteOnce(writer, effect, body), {
+    onlyAdds: onlyAdds && effect === undefined,
+  });
 }
 
 /** Does the same as {@link writeEffectOnce} within a write body. */

@@ -46,6 +46,14 @@ import type { Hints, Instances, SharedTokenBuckets } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
 import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
+export interface WriteOptions {
+  /**
+   * The body only adds rows with ids of its own, and reads nothing that another body changes. PostgreSQL then runs
+   * several such bodies at once in one transaction, which costs one commit. If one of them fails, each runs again alone.
+   */
+  onlyAdds?: boolean;
+}
+
 /**
  * The service's storage, in the service's own terms: its interface shows neither SQL nor a driver. SQLite (`sqlite.ts`)
  * and PostgreSQL (`postgres.ts`) run the same queries, and one contract suite tests both.
@@ -63,7 +71,7 @@ export interface Store {
    * @throws AppError `UNAVAILABLE` when the database cannot be written. After a lost connection to PostgreSQL, or a
    * failed disk under SQLite, the commit may or may not have been kept
    */
-  write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  write<T>(body: (writer: StoreWriter) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
    * Like `write`, while the lease is held: no other instance can take the lease before the commit.
    * @throws LeaseLost when the lease is no longer held
@@ -168,6 +176,8 @@ export interface StoreReader extends SettingsReader {
 
   /** The chain identity of a network, pinned at the first contact. */
   chainIdentity(type: NetworkType, network: string): Promise<string | undefined>;
+  /** The same for the network of a relayer. */
+  chainIdentityOfRelayer(relayerId: string): Promise<string | undefined>;
 
   /** Notifications that have a due event, including deleted notifications. */
   dueNotifications(now: Timestamp): Promise<string[]>;

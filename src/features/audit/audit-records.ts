@@ -101,7 +101,7 @@ type AuditRecord = Parameters<StoreWriter['insertAuditRecord']>[0];
 export function withAuditLog(store: Store, log: Log): Store {
   return {
     ...store,
-    async write(body) {
+    async write(body, options) {
       let noted: AuditRecord[] = [];
       const written = await store.write((writer) => {
         // The store may run the body more than once.
@@ -111,7 +111,7 @@ export function withAuditLog(store: Store, log: Log): Store {
           return writer.insertAuditRecord(record);
         };
         return body({ ...writer, insertAuditRecord });
-      });
+      }, options);
       for (const { keyId, requestId, action, resource, resourceId, after } of noted) {
         if (action === 'send') continue;
         const pluginId = after?.['plugin_id'];

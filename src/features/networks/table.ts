@@ -60,9 +60,25 @@ export function chainIdentityReads(connection: Connection) {
       .where('network_type', '=', type)
       .where('network', '=', network),
   );
+  const ofRelayer = preparedQuery(connection, (relayerId: string) =>
+    db
+      .selectFrom('relayers')
+      .innerJoin('chain_identities', (on) =>
+        on
+          .onRef('chain_identities.network_type', '=', 'relayers.network_type')
+          .onRef('chain_identities.network', '=', 'relayers.network'),
+      )
+      .select('chain_identities.identity')
+      .where('relayers.id', '=', relayerId),
+  );
   return {
     async chainIdentity(type, network) {
       const [row] = await byName(type, network);
+      return row?.identity;
+    },
+
+    async chainIdentityOfRelayer(relayerId) {
+      const [row] = await ofRelayer(relayerId);
       return row?.identity;
     },
   } satisfies Partial<StoreReader>;

@@ -87,20 +87,30 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   /** The store returns the same page, too, as long as nothing was written. */
   const viewsOf = memoizePerObject(({ items }: Page<Transaction>) => Object.freeze(items.map(viewOf)) as WireObject[]);
 
-  async function accept(access: RelayerAccess, body: unknown): Promise<Parsed> {
-    const { parsed, transaction } = await parse(access, body);
+  /** Reads all that an acceptance depends on at once, which costs one round trip to PostgreSQL. */
+  async function accept(relayerId: string, body: unknown): Promise<Parsed & { access: RelayerAccess }> {
+    const [access, facts] = await Promise.all([relayers.enter(relayerId), factsOf(relayerId)]);
+    const { parsed, transaction } = parse(access, facts, body);
     const { account, client } = access;
     // A known transaction was screened when it was new.
     if ((await twinOf(store.read, transaction, parsed.signedAs)) === undefined)
       await client().screen?.(parsed, { ...account, identity: chainOfLane(transaction.lane) });
-    return { parsed, transaction };
+    return { access, parsed, transaction };
+  }
+
+  /** The time, and the chain of a relayer. */
+  async function factsOf(relayerId: string): Promise<{ now: number; identity: string | undefined }> {
+    const [now, identity] = await Promise.all([store.now(), store.read.chainIdentityOfRelayer(relayerId)]);
+    return { now, identity };
   }
 
   /** Parses a request and makes its transaction. */
-  async function parse(access: RelayerAccess, body: unknown): Promise<Parsed> {
-    const { relayer, chain, account } = access;
+  function parse(
+    { relayer, chain, account }: RelayerAccess,
+    { now, identity }: Awaited<ReturnType<typeof factsOf>>,
+    body: unknown,
+  ): Parsed {
     const { id: relayerId, networkType, network, address } = relayer;
-    const [now, identity] = await Promise.all([store.now(), store.read.chainIdentity(networkType, network)]);
     const parsed = chain.parseRequest(body, { ...account, identity }, now);
     // This happens only before the relayer's first check has ended. Until then, the chain of the network is unknown.
     if (identity === undefined) throw networkNotReached(network);
@@ -161,13 +171,14 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     async send(relayerId, body, { effect, spender, actor } = {}) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
-      const access = await relayers.enter(relayerId);
-      const { parsed, transaction } = await accept(access, body);
-      const { id, request } = transaction;
+      const { access, parsed, transaction } = await accept(relayerId, body);
+      const { id, request, contentKey } = transaction;
       if (actor?.pluginId !== undefined) transaction.origin = { pluginId: actor.pluginId, depth: actor.depth ?? 0 };
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
-      const { made } = await spending.within(spender, asked, (reserve) =>
-        writeEffectOnce(store, effect, async (writer) => {
+      // Neither a budget nor an earlier transaction is looked at.
+      const onlyAdds = spender === undefined && contentKey === null && parsed.signedAs === undefined;
+      const { made } = await spending.within(spender, asked, (reserve) => {
+        const write = async (writer: StoreWriter) => {
           const accepted = async () => {
             const twin = await twinOf(writer, transaction, parsed.signedAs);
             if (twin !== undefined) return twin;
@@ -185,8 +196,9 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
           // What is asked for at once costs one round trip to PostgreSQL. If the relayer is gone, all of it is undone.
           const [transactionId] = await Promise.all([accepted(), holdRelayer(writer, relayerId)]);
           return { outcome: null, transactionId };
-        }),
-      );
+        };
+        return writeEffectOnce(store, effect, write, { onlyAdds });
+      });
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
       metrics.count('transactions_created', { relayer_id: relayerId, network_type: transaction.networkType });
       log.info({ transaction: id, relayer: relayerId, ...actor }, 'transaction accepted');
@@ -195,9 +207,9 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     },
 
     async isKnown(relayerId, body) {
-      const access = await relayers.findActive(relayerId);
+      const [access, facts] = await Promise.all([relayers.findActive(relayerId), factsOf(relayerId)]);
       try {
-        const { parsed, transaction } = await parse(access, body);
+        const { parsed, transaction } = parse(access, facts, body);
         return (await twinOf(store.read, transaction, parsed.signedAs)) !== undefined;
       } catch (error) {
         if (error instanceof AppError && error.code === 'INVALID_REQUEST') return false;

@@ -112,20 +112,54 @@ export interface Waiting<Asked, Answer> {
   reject(error: unknown): void;
 }
 
-/** Gathers what is asked for within one turn of microtasks, so that it goes to the server together. */
-export class Gathering<Asked, Answer> {
-  readonly #send: (waiting: Waiting<Asked, Answer>[]) => void;
-  #waiting: Waiting<Asked, Answer>[] = [];
+/** How many messages may be under way before what is asked for waits, and for how long at most. */
+interface GatheringLimits {
+  underWay: number;
+  /** Milliseconds. */
+  waitMs: number;
+}
 
-  constructor(send: (waiting: Waiting<Asked, Answer>[]) => void) {
+/**
+ * Gathers what is asked for within one turn of microtasks, so that it goes to the server together. With limits, it
+ * gathers for longer while messages are under way: the more is asked for, the more goes together.
+ */
+export class Gathering<Asked, Answer> {
+  readonly #send: (waiting: Waiting<Asked, Answer>[]) => Promise<void>;
+  readonly #limits: GatheringLimits;
+  #waiting: Waiting<Asked, Answer>[] = [];
+  #underWay = 0;
+  #late: NodeJS.Timeout | undefined;
+
+  /** @param send never rejects */
+  constructor(
+    send: (waiting: Waiting<Asked, Answer>[]) => Promise<void>,
+    limits: GatheringLimits = { underWay: Number.POSITIVE_INFINITY, waitMs: 0 },
+  ) {
     this.#send = send;
+    this.#limits = limits;
   }
 
   add(asked: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // Called between microtasks, this runs after all of them: what they ask for goes along.
-      if (this.#waiting.length === 0) process.nextTick(() => this.#send(this.#waiting.splice(0)));
+      if (this.#waiting.length === 0) process.nextTick(() => this.#sendSoon());
       this.#waiting.push({ asked, resolve, reject });
+    });
+  }
+
+  #sendSoon(): void {
+    const { underWay, waitMs } = this.#limits;
+    if (this.#underWay < underWay) this.#sendNow();
+    else this.#late ??= setTimeout(() => this.#sendNow(), waitMs);
+  }
+
+  #sendNow(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
+    this.#underWay += 1;
+    void this.#send(this.#waiting.splice(0)).then(() => {
+      this.#underWay -= 1;
+      if (this.#late !== undefined) this.#sendNow();
     });
   }
 }
@@ -174,8 +208,9 @@ export class TransactionConnection implements DatabaseConnection {
     throw new Error('The store reads in pages; it does not stream');
   }
 
-  #later(waiting: readonly WaitingQuery[]): void {
+  #later(waiting: readonly WaitingQuery[]): Promise<void> {
     this.#sent = this.#sent.then(() => this.#send(waiting));
+    return this.#sent;
   }
 
   async #send(waiting: readonly WaitingQuery[]): Promise<void> {
@@ -203,14 +238,18 @@ export class TransactionConnection implements DatabaseConnection {
 /** How many reads go in one message. More go in several, over several connections. */
 const READS_TOGETHER = 32;
 
+/** A read waits no longer than this for the answer to others, so that a slow one does not hold it up. */
+const READS_LIMITS = { underWay: 2, waitMs: 3 };
+
 /** Reads outside of transactions, over any connection of the pool. Those that are asked for at once go together. */
 export class ReadingConnection implements DatabaseConnection {
   readonly #pool: pg.Pool;
-  readonly #gathering = new Gathering<Query, Rows>((waiting) => {
-    for (let at = 0; at < waiting.length; at += READS_TOGETHER) {
-      void this.#send(waiting.slice(at, at + READS_TOGETHER));
-    }
-  });
+  readonly #gathering = new Gathering<Query, Rows>(async (waiting) => {
+    const parts = Array.from({ length: Math.ceil(waiting.length / READS_TOGETHER) }, (_, part) =>
+      waiting.slice(part * READS_TOGETHER, (part + 1) * READS_TOGETHER),
+    );
+    await Promise.all(parts.map((part) => this.#send(part)));
+  }, READS_LIMITS);
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;

@@ -35,12 +35,10 @@ export class PostgresLeases implements Leases {
   readonly lastsMs: number;
   readonly #db: Kysely<Tables>;
   readonly #owner: string;
-  readonly #acquiring = new Gathering<string, LeaseAnswer>(
-    (waiting) => void this.#inParts(waiting, (part) => this.#take(part)),
+  readonly #acquiring = new Gathering<string, LeaseAnswer>((waiting) =>
+    this.#inParts(waiting, (part) => this.#take(part)),
   );
-  readonly #releasing = new Gathering<Lease, void>(
-    (waiting) => void this.#inParts(waiting, (part) => this.#free(part)),
-  );
+  readonly #releasing = new Gathering<Lease, void>((waiting) => this.#inParts(waiting, (part) => this.#free(part)));
 
   /** `owner` identifies this instance among those on the database. */
   constructor(db: Kysely<Tables>, owner: string, lastsMs: number) {
@@ -265,40 +263,111 @@ function shareOf(name: string, id: string): string {
 /** Microseconds since the epoch. */
 const nowUs = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
 
+interface BucketRequest {
+  subject: string;
+  costUs: number;
+  fullUs: number;
+}
+
+type BucketWait = Waiting<BucketRequest, TokenBucketAnswer>;
+
 /**
  * Buckets as rows of an unlogged table, so that no request waits for the disk. A crash of the database loses a few
- * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/rate-limiter.ts`.
+ * seconds of counting. A bucket is stored as the moment at which it will be full, as in `http/rate-limiter.ts`. Requests
+ * for one bucket that come together are one statement.
  */
 export class PostgresBuckets implements SharedTokenBuckets {
-  readonly #db: Kysely<Tables>;
+  /** In one statement, so that each instance sees what the others took before. */
+  readonly #take: (subject: string, costUs: number, fullUs: number) => Promise<{ missing: number }[]>;
+  readonly #missing: (subject: string) => Promise<{ missing: number }[]>;
+  readonly #gathering = new Gathering<BucketRequest, TokenBucketAnswer>(
+    async (waiting) => {
+      const groups = Map.groupBy(waiting, ({ asked: { subject, fullUs } }) => `${fullUs} ${subject}`);
+      await Promise.all([...groups.values()].map((group) => this.#serve(group)));
+    },
+    { underWay: 1, waitMs: 3 },
+  );
 
   constructor(db: Kysely<Tables>) {
-    this.#db = db;
+    const connection: Pick<Connection, 'run'> = { run: (query) => db.executeQuery(query) };
+    const before = sql<number>`greatest(rate_buckets.full_at, ${nowUs})`;
+    const missing = sql<number>`full_at - ${nowUs}`.as('missing');
+    this.#take = preparedQuery(connection, (subject: string, costUs: number, fullUs: number) =>
+      db
+        .insertInto('rate_buckets')
+        .values({ subject, full_at: sql<number>`${nowUs} + ${costUs}::bigint` })
+        .onConflict((on) =>
+          on
+            .column('subject')
+            .doUpdateSet({ full_at: sql<number>`${before} + ${costUs}::bigint` })
+            .where(sql<boolean>`${before} + ${costUs}::bigint <= ${nowUs} + ${fullUs}::bigint`),
+        )
+        .returning(missing),
+    );
+    this.#missing = preparedQuery(connection, (subject: string) =>
+      db.selectFrom('rate_buckets').select(missing).where('subject', '=', subject),
+    );
   }
 
   async take(subject: string, { tokenUs, fullUs }: TokenBucketSize, count = 1): Promise<TokenBucketAnswer> {
     const costUs = tokenUs * count;
-    // A new bucket has no row yet, so the statement below could not refuse.
+    // A new bucket has no row yet, so the statement could not refuse.
     if (costUs > fullUs) return { allowed: false, missingUs: 0 };
-    const before = sql<number>`greatest(rate_buckets.full_at, ${nowUs})`;
-    // One statement, so that each instance sees what the others took before.
-    const taken = await this.#db
-      .insertInto('rate_buckets')
-      .values({ subject, full_at: sql<number>`${nowUs} + ${costUs}::bigint` })
-      .onConflict((on) =>
-        on
-          .column('subject')
-          .doUpdateSet({ full_at: sql<number>`${before} + ${costUs}::bigint` })
-          .where(sql<boolean>`${before} + ${costUs}::bigint <= ${nowUs} + ${fullUs}::bigint`),
-      )
-      .returning(sql<number>`full_at - ${nowUs}`.as('missing'))
-      .executeTakeFirst();
-    if (taken !== undefined) return { allowed: true, missingUs: Math.max(0, taken.missing) };
-    const refused = await this.#db
-      .selectFrom('rate_buckets')
-      .select(sql<number>`full_at - ${nowUs}`.as('missing'))
-      .where('subject', '=', subject)
-      .executeTakeFirst();
-    return { allowed: false, missingUs: Math.max(0, refused?.missing ?? 0) };
+    return await this.#gathering.add({ subject, costUs, fullUs });
+  }
+
+  /** Takes for all of a bucket's requests at once, or for as many of the first as it has tokens for. */
+  async #serve(group: readonly BucketWait[]): Promise<void> {
+    try {
+      let left = group;
+      while (left.length > 0) left = await this.#serveFirst(left);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  /** @returns those that are not served yet */
+  async #serveFirst(group: readonly BucketWait[]): Promise<readonly BucketWait[]> {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { subject, fullUs } = first.asked;
+    const some = fitting(group, fullUs);
+    const [taken] = await this.#take(subject, costOf(some), fullUs);
+    if (taken !== undefined) {
+      serve(some, taken.missing);
+      return group.slice(some.length);
+    }
+    const before = (await this.#missing(subject))[0]?.missing ?? 0;
+    const fewer = fitting(some, fullUs - before);
+    const [less] = fewer.length === 0 ? [] : await this.#take(subject, costOf(fewer), fullUs);
+    if (less !== undefined) serve(fewer, less.missing);
+    const missingUs = Math.max(0, less?.missing ?? before);
+    const rest = less === undefined ? group : group.slice(fewer.length);
+    const isRefused = ({ asked }: BucketWait, place: number) =>
+      asked.costUs > fullUs - missingUs || (less === undefined && place === 0);
+    for (const { resolve } of rest.filter(isRefused)) resolve({ allowed: false, missingUs });
+    return rest.filter((one, place) => !isRefused(one, place));
+  }
+}
+
+function costOf(group: readonly BucketWait[]): number {
+  return group.reduce((sum, { asked }) => sum + asked.costUs, 0);
+}
+
+/** The first of the requests that `us` microseconds pay for. */
+function fitting(group: readonly BucketWait[], us: number): readonly BucketWait[] {
+  let sum = 0;
+  return group.filter(({ asked }) => {
+    sum += asked.costUs;
+    return sum <= us;
+  });
+}
+
+/** Allows the requests in order. @param missing how much the bucket lacks after the last of them */
+function serve(group: readonly BucketWait[], missing: number): void {
+  let later = costOf(group);
+  for (const { asked, resolve } of group) {
+    later -= asked.costUs;
+    resolve({ allowed: true, missingUs: Math.max(0, missing - later) });
   }
 }

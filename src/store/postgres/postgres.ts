@@ -14,7 +14,7 @@ import { preparedQuery } from '../prepared.ts';
 import { createStoreReader, createStoreWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { checkSealingKeys, type Sealer } from '../sealing.ts';
-import type { Store, StoreWriter } from '../store.ts';
+import type { Store, StoreWriter, WriteOptions } from '../store.ts';
 import { resealSettings } from '../tables/stored-record.ts';
 import { BodyGuard, type QueryPlace } from '../write-body-guard.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type PostgresAddress,
   postgresAddress,
 } from './postgres-address.ts';
-import { ReadingConnection, TransactionConnection } from './postgres-batches.ts';
+import { Gathering, ReadingConnection, TransactionConnection, type Waiting } from './postgres-batches.ts';
 import { connectionDialect, postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { type Durability, readDurability } from './postgres-durability.ts';
 import { callerErrorOf, databaseErrorReason, isConnectionTrouble, isSerializationFailure } from './postgres-errors.ts';
@@ -65,6 +65,12 @@ const MAX_PAUSE_MS = 2_000;
 
 /** How often a colliding write is tried. In each round of colliding writers, one wins. */
 const TRIES = 50;
+
+/** How many bodies that only add share a transaction. */
+const BODIES_TOGETHER = 64;
+
+/** Such a body waits no longer than this for the commit of others, which a locked row may hold up. */
+const BODIES_LIMITS = { underWay: 1, waitMs: 10 };
 
 /** The number of the migration lock, the same for all instances on a database. Any fixed number will do. */
 const MIGRATION_LOCK = 4_716_903;
@@ -241,6 +247,8 @@ interface Parts {
   sealer: Sealer | undefined;
 }
 
+type Body = (writer: StoreWriter) => Promise<unknown>;
+
 /** What writes over one connection of the pool use. Kept with it, so that each query is built and compiled once. */
 interface WritingConnection {
   connection: TransactionConnection;
@@ -300,7 +308,8 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
     return made;
   }
 
-  async function writeOnce<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
+  /** @param run runs the body, or several of them */
+  async function writeOnce<T>(lease: Lease | undefined, run: (writer: StoreWriter) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let isBroken = true;
     try {
@@ -308,7 +317,7 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
       connection.begin(begin);
       // Asked for first, and so in force before anything else of the body. It goes along with its first statements.
       const held = lease === undefined ? Promise.resolve() : assertHeld(lease);
-      const [ended, isHeld] = await Promise.allSettled([guard.enter(() => body(writer)).ended, held]);
+      const [ended, isHeld] = await Promise.allSettled([run(writer), held]);
       const failed = isHeld.status === 'rejected' ? isHeld : ended;
       if (failed.status === 'rejected') {
         isBroken = isConnectionTrouble(failed.reason);
@@ -323,9 +332,54 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
     }
   }
 
-  async function write<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
+  const inScope = <T>(body: (writer: StoreWriter) => Promise<T>, writer: StoreWriter) =>
+    guard.enter(() => body(writer)).ended;
+
+  async function alone<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
+    return againOnCollision(() => writeOnce(lease, (writer) => inScope(body, writer)));
+  }
+
+  const additions = new Gathering<Body, unknown>(async (waiting) => {
+    const parts = Array.from({ length: Math.ceil(waiting.length / BODIES_TOGETHER) }, (_, part) =>
+      waiting.slice(part * BODIES_TOGETHER, (part + 1) * BODIES_TOGETHER),
+    );
+    await Promise.all(parts.map((part) => addTogether(part)));
+  }, BODIES_LIMITS);
+
+  /** Runs the bodies in one transaction. When one fails, nothing is kept, and each runs again alone. Never rejects. */
+  async function addTogether(part: readonly Waiting<Body, unknown>[]): Promise<void> {
+    let isUndone = false;
+    const all = async (writer: StoreWriter) => {
+      const ended = await Promise.allSettled(part.map(({ asked }) => inScope(asked, writer)));
+      isUndone = ended.some(({ status }) => status === 'rejected');
+      return ended.map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      });
+    };
+    try {
+      if (part.length > 1) {
+        const results = await writeOnce(undefined, all);
+        for (const [at, { resolve }] of part.entries()) resolve(results[at]);
+        return;
+      }
+    } catch (cause) {
+      // After a failed commit it is unknown what is kept, so nothing is tried again.
+      if (isConnectionTrouble(cause) || !(isUndone || isSerializationFailure(cause))) {
+        for (const { reject } of part) reject(callerErrorOf(cause));
+        return;
+      }
+    }
+    await Promise.all(part.map(({ asked, resolve, reject }) => alone(undefined, asked).then(resolve, reject)));
+  }
+
+  async function write<T>(
+    lease: Lease | undefined,
+    body: (writer: StoreWriter) => Promise<T>,
+    { onlyAdds = false }: WriteOptions = {},
+  ): Promise<T> {
     guard.assertOutside();
-    const writing = againOnCollision(() => writeOnce(lease, body));
+    const writing = onlyAdds ? (additions.add(body) as Promise<T>) : alone(lease, body);
     running.add(writing);
     return writing.finally(() => running.delete(writing));
   }
@@ -337,7 +391,7 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
 
   return {
     read: tellingTrouble(createStoreReader(over(reading, 'outside'))),
-    write: (body) => write(undefined, body),
+    write: (body, options) => write(undefined, body, options),
     writeUnder: write,
     leases: tellingTrouble(leases),
     buckets: tellingTrouble(new PostgresBuckets(whole)),

@@ -24,6 +24,55 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
     t.equal(outcomes[0]?.status === 'rejected' && outcomes[0].reason, mishap);
   });
 
+  t.test('bodies that only add share a commit; one that throws is undone alone', async (t) => {
+    const store = await withRelayer(open)(t);
+    const mishap = new Error('mishap');
+    const add = (id: string, fails: boolean) =>
+      store.write(
+        async (writer) => {
+          const inserted = writer.insertTransaction(transactionOf({ id }));
+          await Promise.all([inserted, fails ? Promise.reject(mishap) : writer.holdRelayer('relayer-1')]);
+          return id;
+        },
+        { onlyAdds: true },
+      );
+    for (const isOneWrong of [false, true]) {
+      const ids = Array.from({ length: 150 }, (_, index) => `${isOneWrong}-${index}`);
+      const outcomes = await Promise.allSettled(ids.map((id, index) => add(id, isOneWrong && index % 50 === 7)));
+      for (const [index, id] of ids.entries()) {
+        const isWrong = isOneWrong && index % 50 === 7;
+        const kept = await store.read.transaction('relayer-1', id);
+        t.strictSame(
+          [outcomes[index], kept?.id],
+          isWrong ? [{ status: 'rejected', reason: mishap }, undefined] : [{ status: 'fulfilled', value: id }, id],
+        );
+      }
+    }
+  });
+
+  t.test('of two bodies that add the same, one is kept', async (t) => {
+    const store = await withRelayer(open)(t);
+    const add = (id: string) =>
+      store.write((writer) => writer.insertTransaction(transactionOf({ id })), { onlyAdds: true });
+    const outcomes = await Promise.allSettled([add('a'), add('same'), add('b'), add('same'), add('c')]);
+    t.strictSame(outcomes.map(({ status }) => status).sort(), [
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ]);
+    for (const id of ['a', 'b', 'c', 'same']) t.ok(await store.read.transaction('relayer-1', id), id);
+  });
+
+  t.test('closing waits for bodies that only add', async (t) => {
+    const store = await withRelayer(open)(t);
+    const asked = Array.from({ length: 20 }, (_, index) =>
+      store.write((writer) => writer.insertTransaction(transactionOf({ id: `t${index}` })), { onlyAdds: true }),
+    );
+    t.equal((await Promise.all([...asked, store.close()])).length, 21);
+  });
+
   t.test('what a failing body still asks for is not stored either', async (t) => {
     const store = await withRelayer(open)(t);
     const mishap = new Error('mishap');

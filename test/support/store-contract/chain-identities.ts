@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
+import { relayerOf } from '../store.ts';
 
 /** Tests for every store of how it pins a network to its chain. */
 export function chainIdentitiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
@@ -13,6 +14,16 @@ export function chainIdentitiesContract(t: Test, open: (t: Test) => Promise<Stor
     t.equal(await store.read.chainIdentity('solana', 'local'), undefined);
     await t.rejects(pin('1'), { message: 'Network local (evm) is pinned to chain 31337; it is not 1' });
     t.equal(await store.read.chainIdentity('evm', 'local'), '31337');
+  });
+
+  t.test('a relayer finds the chain of its network', async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf({ network: 'local' })));
+    await store.write((writer) => writer.pinChainIdentity('evm', 'other', '1'));
+    t.equal(await store.read.chainIdentityOfRelayer('relayer-1'), undefined);
+    await store.write((writer) => writer.pinChainIdentity('evm', 'local', '31337'));
+    t.equal(await store.read.chainIdentityOfRelayer('relayer-1'), '31337');
+    t.equal(await store.read.chainIdentityOfRelayer('nobody'), undefined);
   });
 
   t.test('one that was started anew is pinned anew, by whoever knew what it was', async (t) => {
