@@ -44,7 +44,10 @@ export const DOWN = {
   BOOT: 1,
   /** {@link PluginVersion}: the one plugin this child will ever serve, or a new version of it. */
   LOAD: 2,
-  /** {@link InvocationContext}, preceded by the version and a newline. */
+  /**
+   * {@link InvocationContext}, preceded by a line: the version and, for a durable call, its seed and its start, between
+   * spaces.
+   */
   INVOKE: 3,
   /** {@link ReplyMessage} to a {@link RequestMessage}. */
   REPLY: 4,

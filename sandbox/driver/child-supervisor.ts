@@ -45,6 +45,8 @@ import type { JournalReader } from './journal.ts';
 import type { ChildLauncher } from './launch.ts';
 import { BytesInFlight, judgeCallOnChildDeath, RunningCall } from './running-call.ts';
 
+type DropCode = 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT' | 'SANDBOX_LOST';
+
 /** What a supervisor needs. */
 export interface SupervisorParts {
   readonly child: number;
@@ -138,7 +140,9 @@ export class ChildSupervisor {
       );
       this.#begin();
       this.#calls.set(task.call, call);
-      this.#child.send(DOWN.INVOKE, task.call, `${task.version}\n${task.context}`);
+      const { durable } = task;
+      const start = durable === undefined ? '' : ` ${durable.seed} ${durable.now}`;
+      this.#child.send(DOWN.INVOKE, task.call, `${task.version}${start}\n${task.context}`);
     });
   }
 
@@ -243,13 +247,16 @@ export class ChildSupervisor {
     const { head, value } = splitRequestText(text);
     const crowded = hasTooManyJsonValues(head);
     const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
-    const admission = call.request(message.id, Buffer.byteLength(text));
+    const admission = call.request(message.id, Buffer.byteLength(text), message.method);
     switch (admission) {
       case 'call-limit': {
         const { calls } = call.limits;
         return this.#drop(call, 'CALL_LIMIT', `The plugin made more than ${calls} capability calls (limits.calls)`);
       }
       case 'too-many-bytes':
+        // Other calls are the cause as well, so a durable call may begin again.
+        if (call.task.durable !== undefined)
+          return this.#drop(call, 'SANDBOX_LOST', 'Too many bytes wait for answers', true);
         return this.#refuse(call, message.id, 'too many bytes are waiting for their answers');
       case 'admitted':
         if (crowded) {
@@ -265,8 +272,13 @@ export class ChildSupervisor {
     }
   }
 
-  /** Refuses a capability call without asking the host. */
+  /**
+   * Refuses a capability call without asking the host. A durable call ends instead: its host has to know each answer, and
+   * the order of all.
+   */
   #refuse(call: RunningCall, id: number, message: string): void {
+    if (call.task.durable !== undefined)
+      return this.#drop(call, 'CALL_LIMIT', `The plugin called a capability: ${message}`);
     this.reply(call.task.call, { id, reply: { ok: false, error: { message } } });
   }
 
@@ -284,9 +296,9 @@ export class ChildSupervisor {
   }
 
   /** Ends a call for the service at once. The child reads the message about it when it next reads its channel. */
-  #drop(call: RunningCall, code: 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT', message: string): void {
+  #drop(call: RunningCall, code: DropCode, message: string, lost = false): void {
     if (call.settled) return;
-    call.end({ code, message, lost: false });
+    call.end({ code, message, lost });
     const held = this.#calls.values().reduce((count, { settled }) => (settled ? count + 1 : count), 0);
     if (held > MAX_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
     this.#child.send(DOWN.END, call.task.call, '');

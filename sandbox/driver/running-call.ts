@@ -9,6 +9,7 @@ import {
   FIXED_LIMITS,
   type Limits,
   type LogEntry,
+  TIMER_REQUEST,
   type Usage,
 } from '../contract.ts';
 import { ProtocolViolation } from '../frames.ts';
@@ -40,7 +41,7 @@ export class RunningCall {
     this.task = task;
     this.limits = limits;
     this.share = share;
-    this.#meter = new CallMeter(limits, shared);
+    this.#meter = new CallMeter(limits, shared, task.durable !== undefined);
     this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
     this.#deadline = setTimeout(onTimeout, task.timeout_ms);
@@ -51,8 +52,8 @@ export class RunningCall {
     return this.#settled;
   }
 
-  request(id: number, bytes: number): CapabilityCallAdmission {
-    return this.#meter.request(id, bytes);
+  request(id: number, bytes: number, method = ''): CapabilityCallAdmission {
+    return this.#meter.request(id, bytes, method);
   }
 
   answered(id: number): boolean {
@@ -148,15 +149,20 @@ export class CallMeter {
   readonly #limits: Limits;
   readonly #shared: BytesInFlight;
   readonly #pending = new Map<number, number>();
+  readonly #isDurable: boolean;
+  /** Unanswered timers of a durable call, which are among the unanswered calls. */
+  readonly #waits = new Set<number>();
+  #timers = 0;
   #lastRequest = 0;
   #requests = 0;
   #logBytes = 0;
   #cpuMs = 0;
   #late = 0;
 
-  constructor(limits: Limits, shared: BytesInFlight) {
+  constructor(limits: Limits, shared: BytesInFlight, isDurable = false) {
     this.#limits = limits;
     this.#shared = shared;
+    this.#isDurable = isDurable;
   }
 
   get usage(): CallUsage {
@@ -165,15 +171,22 @@ export class CallMeter {
   }
 
   /**
-   * Counts a capability call of `bytes` bytes.
+   * Counts a capability call of `bytes` bytes. The timers of a durable call have a limit of their own.
    * @throws ProtocolViolation when our own child would have refused it
    */
-  request(id: number, bytes: number): CapabilityCallAdmission {
+  request(id: number, bytes: number, method = ''): CapabilityCallAdmission {
     if (id <= this.#lastRequest) throw new ProtocolViolation('the ids of capability calls must count up');
-    if (this.#pending.size >= FIXED_LIMITS.pending_requests) throw new ProtocolViolation('too many unanswered calls');
     this.#lastRequest = id;
-    if (this.#requests >= this.#limits.calls) return 'call-limit';
-    this.#requests += 1;
+    if (this.#isDurable && method === TIMER_REQUEST) {
+      this.#timers += 1;
+      if (this.#timers > FIXED_LIMITS.durable_timers) throw new ProtocolViolation('too many timers');
+      this.#waits.add(id);
+    } else {
+      const asked = this.#pending.size - this.#waits.size;
+      if (asked >= FIXED_LIMITS.pending_requests) throw new ProtocolViolation('too many unanswered calls');
+      if (this.#requests >= this.#limits.calls) return 'call-limit';
+      this.#requests += 1;
+    }
     this.bytesOut += bytes;
     const admitted = this.#shared.bytes + bytes <= MAX_BYTES_IN_FLIGHT;
     this.#pending.set(id, admitted ? bytes : 0);
@@ -187,6 +200,7 @@ export class CallMeter {
     const bytes = this.#pending.get(id);
     if (bytes === undefined) return false;
     this.#pending.delete(id);
+    this.#waits.delete(id);
     this.#shared.bytes -= bytes;
     return true;
   }
@@ -230,7 +244,8 @@ export class CallMeter {
    */
   late(): void {
     this.#late += 1;
-    if (this.#late > this.#limits.calls + MAX_LOG_LINES) {
+    const timers = this.#isDurable ? FIXED_LIMITS.durable_timers : 0;
+    if (this.#late > this.#limits.calls + MAX_LOG_LINES + timers) {
       throw new ProtocolViolation('a call that is over does not stop speaking');
     }
   }

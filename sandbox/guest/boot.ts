@@ -12,10 +12,12 @@
 
 import type { CallOutcome, InvocationContext } from '../contract.ts';
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
+import type { ReplyMessage } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
 import { UngrantedEnvironmentReads } from './environment-reads.ts';
 import { describeFailure } from './failure.ts';
+import { installClock } from './globals/clock.ts';
 import { installGlobals } from './globals/install.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink, outcomeText } from './host-link.ts';
@@ -60,6 +62,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const calls = new CapabilityCalls(link, end);
 
   removeGlobals(global);
+  const clock = installClock(global, link);
   fixArrayBuffer(global);
   tolerateFrozenTargets(global);
   // Under another name, `eval` is indirect: it does not see the local scope (ECMA-262 19.2.1.1).
@@ -73,7 +76,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const names = new GlobalNames(global, changed);
   const freezer = new Freezer();
   const objects = new ReachableObjects(freezer, changed);
-  const globals = installGlobals(global, { link, end, calls, load, names, objects, changed });
+  const globals = installGlobals(global, { link, end, calls, clock, load, names, objects, changed });
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -81,11 +84,13 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     setup(text) {
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
-      const { env, mentioned } = setup;
+      const { env, mentioned, now } = setup;
+      if (now !== undefined) clock.stopAt(now);
       const watched = environment.watch(env);
       globals.grant(watched);
+      if (setup.reused && !mentioned.includes('Temporal')) removeTemporal(global);
+      clock.coverTemporal();
       if (setup.reused) {
-        if (!mentioned.includes('Temporal')) removeTemporal(global);
         const intrinsics = new IntrinsicsFreezer(global, names, mentioned, freezer);
         objects.open();
         for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
@@ -106,11 +111,14 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       else if (typeof main === 'object' && main !== null) moduleExports = foreignForm(main, moduleExports);
       closeNamespaces(takeAway(global, NAMESPACES));
       reused?.seal();
+      clock.seal();
       return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
     },
 
-    invoke(text) {
+    invoke(text, now) {
       if (reused?.beginCall() === false) return false;
+      if (now !== undefined) clock.stopAt(now);
+      else if (clock.isStopped()) clock.release();
       const given = parseJson(text) as InvocationContext;
       globals.reset();
       calls.begin(limits.calls);
@@ -120,7 +128,9 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     },
 
     reply(text) {
-      calls.settle(text);
+      const { id, reply } = parseJson(text) as ReplyMessage;
+      if (reply.at !== undefined) clock.moveTo(reply.at);
+      if (!calls.settle(id, reply) && clock.isStopped()) globals.timers.fire(id);
     },
 
     fire(id) {

@@ -1,5 +1,4 @@
 import type { CapabilityReply, FIXED_LIMITS, Json } from '../contract.ts';
-import type { ReplyMessage } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
 import {
@@ -8,7 +7,6 @@ import {
   NativeError,
   NativePromise,
   NativeTypeError,
-  parseJson,
   quoteJson,
   SafeMap,
   stringSlice,
@@ -147,7 +145,7 @@ export class CapabilityCalls {
 
   /** Gives a pending call or job a number, and sends it under that number. */
   #ask(pending: Pending, ask: (id: number) => string): void {
-    const id = ++this.#last;
+    const id = this.takeNumber();
     this.#pending.set(id, pending);
     const refusal = ask(id);
     if (refusal === '') return;
@@ -155,24 +153,29 @@ export class CapabilityCalls {
     throw new NativeError(refusal);
   }
 
+  /** The next number, for a question that is asked elsewhere. */
+  takeNumber(): number {
+    return ++this.#last;
+  }
+
   /**
-   * Settles the call that a reply belongs to. `text` is a {@link ReplyMessage}. Drops a reply that no pending call
-   * awaits.
+   * Settles the call with that number.
+   * @returns false when no pending call has it
    */
-  settle(text: string): void {
-    const { id, reply } = parseJson(text) as ReplyMessage;
+  settle(id: number, reply: CapabilityReply): boolean {
     const pending = this.#pending.get(id);
-    if (pending === undefined) return;
+    if (pending === undefined) return false;
     this.#pending.delete(id);
     if (!reply.ok) {
       pending.reject(placed(pending.refuse(reply.error), pending.place));
-      return;
+      return true;
     }
     try {
       pending.resolve(pending.accept(reply.value));
     } catch (error) {
       pending.reject(error as Error);
     }
+    return true;
   }
 }
 

@@ -13,6 +13,7 @@ import type { Limits } from '../contract.ts';
  * | `log` | `LogEntry` | `""` |
  * | `done` | `Outcome` | `""` |
  * | `retire` | `""` | `""`; the isolate serves no other call |
+ * | `impure` | `""` | `""`; the module has read the time or drawn a number while it loaded |
  * | `timer` | `id delayMs` | `""` or the text of an error |
  * | `clear` | timer id | `""` |
  * | `ref` | `id 1`, or `id 0` for a timer that may end with the call | `""` |
@@ -47,6 +48,7 @@ export type HostOp =
   | 'log'
   | 'done'
   | 'retire'
+  | 'impure'
   | 'timer'
   | 'clear'
   | 'ref'
@@ -68,9 +70,10 @@ export interface GuestEntries {
   seal(): string;
   /**
    * Starts the handler. `text` is an `InvocationContext`. The outcome arrives through `done`. Returns false, and runs
-   * nothing, when the call would see what an earlier call has left behind.
+   * nothing, when the call would see what an earlier call has left behind. `now` is where the clock of a durable call
+   * begins.
    */
-  invoke(text: string): boolean;
+  invoke(text: string, now?: number): boolean;
   /** Settles the call or job that a `ReplyMessage` answers. */
   reply(text: string): void;
   /** Runs a timer that is due. */
@@ -83,5 +86,7 @@ export interface GuestSetup {
   reused: boolean;
   /** The rarely used names that the plugin's code mentions, see `sandbox/language-names.ts`. */
   mentioned: string[];
+  /** Where the clock stands while the module is evaluated for a durable call. */
+  now?: number;
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

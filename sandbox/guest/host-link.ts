@@ -27,6 +27,11 @@ export class HostLink {
     this.#host('retire', '');
   }
 
+  /** Tells the host that the module has read the time or drawn a number while it loaded. */
+  impure(): void {
+    this.#host('impure', '');
+  }
+
   /**
    * Sends a capability call. `params` is JSON text. So is the parameter `value`, which follows on a line of its own.
    * Returns `""`, or the reason why the host refused the call.

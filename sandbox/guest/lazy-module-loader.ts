@@ -106,8 +106,10 @@ export interface RuntimeServices {
   decoder(): typeof TextDecoder;
   /** The lazy module `dom`, which has the event classes. */
   dom(): Record<string, unknown>;
-  /** Milliseconds since the isolate began, with a fraction. */
+  /** Milliseconds since the isolate or the durable call began, with a fraction. */
   now(): number;
+  /** The moment from which `now` counts. */
+  origin(): number;
   /** Copies and moves the objects of all lazy modules, for clones and messages. */
   readonly platform: Required<PlatformObjects>;
   setTimer(callback: () => void, delayMs: number): { unref(): unknown };

@@ -1,10 +1,12 @@
-import { type CallOutcome, FIXED_LIMITS, type Limits } from '../contract.ts';
+import { type CallOutcome, FIXED_LIMITS, type Limits, TIMER_REQUEST } from '../contract.ts';
 import type { HostFunction, HostOp, UrlParts, UrlQuestion } from '../guest/host-function.ts';
 import { UP } from '../protocol.ts';
+import { sliceLimit } from './call-ends.ts';
 import type { Channel } from './channel.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
 import { answerCryptoQuestion, type CryptoResources } from './crypto/crypto-answer.ts';
 import { CallJobs, type CryptoJobQueue } from './crypto/jobs.ts';
+import { SeededChance } from './crypto/seeded.ts';
 import { nodeCrypto } from './node-builtins.ts';
 
 const RANDOM_BYTES = 65_536;
@@ -23,6 +25,8 @@ export interface BridgedCall {
   readonly limits: Limits;
   /** Enters the guest because the timer `id` is due. */
   fire(id: number): void;
+  /** The seed of a durable call. */
+  readonly seed?: string | undefined;
   /** Time left of the guest's present stretch, in milliseconds. */
   leftMs(): number;
   /** Processor time that the call may still take, in milliseconds. */
@@ -35,6 +39,9 @@ export interface BridgedCall {
 
 /** The beginning of the text of a log entry for an uncaught error. */
 const UNCAUGHT = '{"level":"uncaught",';
+
+/** The number at the beginning of the text of a `ReplyMessage`. */
+const REPLY_NUMBER = /^\{"id":(\d+)/;
 
 /** Counts the log lines and bytes that a call may still send. */
 class LogRoom {
@@ -78,15 +85,41 @@ export class HostCallBridge {
   #droppedLogs = 0;
   readonly #room: CryptoResources;
   readonly #jobs: CallJobs;
+  /** Of a durable call. */
+  readonly #waits: DurableWaits | undefined;
 
   constructor(call: BridgedCall, channel: Channel, queue: CryptoJobQueue) {
+    const { seed, limits } = call;
     this.#call = call;
     this.#channel = channel;
-    this.#room = { ciphers: new OpenCiphers(), leftMs: () => call.leftMs() };
+    const chance = seed === undefined ? undefined : new SeededChance(seed, 'call');
+    this.#waits = seed === undefined ? undefined : new DurableWaits();
+    this.#room = {
+      ciphers: new OpenCiphers(),
+      chance,
+      leftMs: (wantedMs) => {
+        const left = call.leftMs();
+        if (seed === undefined || wantedMs <= left) return left;
+        // A durable call must not see how quick this machine is: what any machine may try ends the call where it is late.
+        if (wantedMs <= limits.slice_ms) this.end(sliceLimit(limits));
+        return limits.slice_ms;
+      },
+    };
     this.#jobs = new CallJobs(queue, (id, answer, ms) => {
-      this.#pendingJobs -= 1;
-      if (this.replied()) call.jobDone(JSON.stringify({ id, reply: { ok: true, value: answer } }), ms);
+      if (this.#waits === undefined) return this.#jobDone(id, answer, ms);
+      for (const done of this.#waits.jobDone(id, answer, ms)) this.#jobDone(...done);
     });
+  }
+
+  #jobDone(id: number, answer: string, ms: number): void {
+    this.#pendingJobs -= 1;
+    this.#pending -= 1;
+    this.#call.jobDone(JSON.stringify({ id, reply: { ok: true, value: answer } }), ms);
+  }
+
+  /** Whether jobs wait for their answers. Those of a durable call come before any reply. */
+  get hasJobs(): boolean {
+    return this.#pendingJobs > 0;
   }
 
   get outcome(): string | null {
@@ -134,9 +167,10 @@ export class HostCallBridge {
     this.log(JSON.stringify({ level: 'warn', message }));
   }
 
-  /** Counts a reply for the guest. Returns false when no request waits for a reply. */
-  replied(): boolean {
-    if (this.#pending === 0) return false;
+  /** Counts a reply for the guest. Returns false when no request waits for it. `text` is that of a `ReplyMessage`. */
+  replied(text: string): boolean {
+    if (this.#waits?.answered(Number(REPLY_NUMBER.exec(text)?.[1])) === true) return true;
+    if (this.#pending === this.#pendingJobs) return false;
     this.#pending -= 1;
     return true;
   }
@@ -146,6 +180,7 @@ export class HostCallBridge {
     this.#open = false;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
+    this.#waits?.close();
     this.#jobs.close();
     this.#room.ciphers.clear();
   }
@@ -227,9 +262,11 @@ export class HostCallBridge {
     const [id = Number.NaN, delay = 0] = text.split(' ').map(Number);
     if (!Number.isSafeInteger(id)) return 'a timer needs a whole number as its id';
     this.#clearTimer(id);
-    if (this.#timers.size >= FIXED_LIMITS.timers) return `more than ${FIXED_LIMITS.timers} timers are armed`;
+    const armed = this.#waits?.armed ?? this.#timers.size;
+    if (armed >= FIXED_LIMITS.timers) return `more than ${FIXED_LIMITS.timers} timers are armed`;
     // This form of the condition makes NaN count as no delay.
     const delayMs = delay >= 1 ? Math.min(delay, MAX_DELAY_MS) : 1;
+    if (this.#waits !== undefined) return this.#askForTimer(this.#waits, id, delayMs);
     this.#timers.set(
       id,
       setTimeout(() => {
@@ -237,6 +274,19 @@ export class HostCallBridge {
         this.#call.fire(id);
       }, delayMs),
     );
+    return '';
+  }
+
+  /** The host answers a timer of a durable call, so that the answer has its place among all others. */
+  #askForTimer(waits: DurableWaits, id: number, delayMs: number): string {
+    if (waits.asked >= FIXED_LIMITS.durable_timers) {
+      const message = `The plugin armed more than ${FIXED_LIMITS.durable_timers} timers in one run of a durable call`;
+      this.end({ kind: 'ended', code: 'CALL_LIMIT', message });
+      return message;
+    }
+    waits.ask(id);
+    const request = `{"id":${id},"method":"${TIMER_REQUEST}","params":{"ms":${delayMs}}}`;
+    this.#channel.send(UP.REQUEST, this.#call.id, request);
     return '';
   }
 
@@ -248,11 +298,21 @@ export class HostCallBridge {
     if (this.#pending >= FIXED_LIMITS.pending_requests) return TOO_MANY;
     this.#pending += 1;
     this.#pendingJobs += 1;
-    this.#jobs.start(id, text.slice(cut + 1), this.#call.leftCpuMs());
+    const question = text.slice(cut + 1);
+    if (this.#waits === undefined) {
+      this.#jobs.start(id, question, this.#call.leftCpuMs());
+    } else {
+      this.#waits.askJob(id);
+      this.#jobs.start(id, question, this.#call.limits.cpu_ms, this.#room.chance?.fork());
+    }
     return '';
   }
 
   #clearTimer(id: number): string {
+    if (this.#waits !== undefined) {
+      this.#waits.clear(id);
+      return '';
+    }
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
     return '';
@@ -260,6 +320,7 @@ export class HostCallBridge {
 
   #holdTimer(text: string): string {
     const [id = Number.NaN, isHeld] = text.split(' ').map(Number);
+    this.#waits?.hold(id, isHeld === 1);
     const timer = this.#timers.get(id);
     if (isHeld === 1) timer?.ref();
     else timer?.unref();
@@ -267,9 +328,63 @@ export class HostCallBridge {
   }
 
   #waitingTimers(): number {
-    let waiting = 0;
+    let waiting = this.#waits?.held ?? 0;
     for (const timer of this.#timers.values()) if (timer.hasRef()) waiting += 1;
     return waiting;
+  }
+}
+
+/** The timers and jobs of a durable call. */
+class DurableWaits {
+  /** Timers that the host has not answered, and whether the call is busy while each waits. Null: cleared. */
+  readonly #timers = new Map<number, boolean | null>();
+  /** Jobs in the order in which they began, and the answers of those that are done. */
+  readonly #jobs = new Map<number, readonly [id: number, answer: string, ms: number] | null>();
+  asked = 0;
+
+  get armed(): number {
+    return this.#timers.values().reduce((sum, isHeld) => (isHeld === null ? sum : sum + 1), 0);
+  }
+
+  get held(): number {
+    return this.#timers.values().reduce((sum, isHeld) => (isHeld === true ? sum + 1 : sum), 0);
+  }
+
+  ask(id: number): void {
+    this.asked += 1;
+    this.#timers.set(id, true);
+  }
+
+  hold(id: number, isHeld: boolean): void {
+    if ((this.#timers.get(id) ?? null) !== null) this.#timers.set(id, isHeld);
+  }
+
+  clear(id: number): void {
+    if (this.#timers.has(id)) this.#timers.set(id, null);
+  }
+
+  /** Whether the answer of that number is that of a timer. */
+  answered(id: number): boolean {
+    return this.#timers.delete(id);
+  }
+
+  askJob(id: number): void {
+    this.#jobs.set(id, null);
+  }
+
+  /** A job is done. Yields the answers whose turn it is: they come in the order in which the jobs began. */
+  *jobDone(id: number, answer: string, ms: number): Generator<readonly [id: number, answer: string, ms: number]> {
+    this.#jobs.set(id, [id, answer, ms]);
+    for (const [first, done] of this.#jobs) {
+      if (done === null) return;
+      this.#jobs.delete(first);
+      yield done;
+    }
+  }
+
+  close(): void {
+    this.#timers.clear();
+    this.#jobs.clear();
   }
 }
 
@@ -279,9 +394,11 @@ function counted(count: number, one: string, several = `${one}s`): string {
 
 /**
  * Answers the questions of an isolate outside calls: when the runtime boots and when a plugin's module is evaluated.
+ * @param seed of the durable call for which the module is evaluated
  */
-export function hostFunctionOutsideCalls(): HostFunction {
-  const room: CryptoResources = { ciphers: new OpenCiphers(), leftMs: () => OUTSIDE_MS };
+export function hostFunctionOutsideCalls(seed?: string): HostFunction {
+  const chance = seed === undefined ? undefined : new SeededChance(seed, 'module');
+  const room: CryptoResources = { ciphers: new OpenCiphers(), chance, leftMs: () => OUTSIDE_MS };
   return (op, text) => {
     switch (op) {
       case 'request':
@@ -304,7 +421,7 @@ export function hostFunctionOutsideCalls(): HostFunction {
 function answerAlways(op: HostOp, text: string, room: CryptoResources): string {
   switch (op) {
     case 'random':
-      return randomText(Number(text));
+      return randomText(Number(text), room.chance);
     case 'url':
       return answerUrlQuestion(text);
     case 'crypto':
@@ -314,11 +431,10 @@ function answerAlways(op: HostOp, text: string, room: CryptoResources): string {
   }
 }
 
-function randomText(bytes: number): string {
+function randomText(bytes: number, chance: SeededChance | undefined): string {
   if (!(bytes > 0 && bytes <= RANDOM_BYTES)) return '';
-  return nodeCrypto()
-    .randomFillSync(Buffer.allocUnsafe(Math.floor(bytes)))
-    .toString('latin1');
+  const count = Math.floor(bytes);
+  return (chance?.bytes(count) ?? nodeCrypto().randomFillSync(Buffer.allocUnsafe(count))).toString('latin1');
 }
 
 const PARTS = [

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Limits, LogEntry } from '../contract.ts';
+import type { DurableStart, Limits, LogEntry } from '../contract.ts';
 import { UP } from '../protocol.ts';
 import { HostCallBridge } from './call-bridge.ts';
 import {
@@ -52,13 +52,24 @@ export class IsolateCall {
   /** When the present stretch has to end on a machine that is not crowded, in milliseconds. */
   #endsAt = 0;
   #over = false;
+  readonly #durable: DurableStart | undefined;
+  /** Replies for a durable call that come after the answers of its jobs. */
+  #later: string[] = [];
 
-  constructor(id: number, limits: Limits, isolate: GuestIsolate, channel: Channel, surroundings: CallSurroundings) {
+  constructor(
+    id: number,
+    limits: Limits,
+    isolate: GuestIsolate,
+    channel: Channel,
+    surroundings: CallSurroundings,
+    durable?: DurableStart,
+  ) {
     this.id = id;
     this.limits = limits;
     this.#isolate = isolate;
     this.#channel = channel;
     this.#surroundings = surroundings;
+    this.#durable = durable;
     this.#bridge = new HostCallBridge(this, channel, surroundings.jobs);
     isolate.attach((op, text) => this.#bridge.answer(op, text));
   }
@@ -73,7 +84,12 @@ export class IsolateCall {
 
   /** Passes a capability's answer to the guest. An answer that no request waits for is dropped. */
   reply(text: string): void {
-    if (this.#bridge.replied()) this.#enter('reply', text);
+    if (this.#durable !== undefined && this.#bridge.hasJobs) this.#later.push(text);
+    else if (this.#bridge.replied(text)) this.#enter('reply', text);
+  }
+
+  get seed(): string | undefined {
+    return this.#durable?.seed;
   }
 
   fire(timer: number): void {
@@ -99,6 +115,7 @@ export class IsolateCall {
       this.#bridge.end(cpuLimit(this.limits));
       this.#finish(false);
     }
+    while (this.#later.length > 0 && !this.#bridge.hasJobs) this.reply(this.#later.shift() ?? '');
     this.#channel.flush();
   }
 
@@ -119,7 +136,7 @@ export class IsolateCall {
     const beganCpu = threadCpuMs();
     const began = performance.now();
     this.#endsAt = began + this.limits.slice_ms;
-    const escape = this.#isolate.enter(entry, argument, mayTakeMs);
+    const escape = this.#isolate.enter(entry, argument, mayTakeMs, this.#durable?.now);
     const spentMs = performance.now() - began;
     this.#cpuMs += sliceCpuMs(spentMs, beganCpu);
     pace.took(spentMs);

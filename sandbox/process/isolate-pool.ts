@@ -1,4 +1,4 @@
-import type { PluginVersion } from '../contract.ts';
+import type { DurableStart, PluginVersion } from '../contract.ts';
 import type { GuestIsolate } from './isolate.ts';
 
 /** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
@@ -11,12 +11,18 @@ const READY = { plugin: 1, call: 3 } as const;
 const POOL_SHARE = 0.25;
 const MIB = 1_048_576;
 
-/** Makes one isolate of the pool's version; throws when the module does not evaluate. */
-export type CreateIsolate = () => GuestIsolate;
+/**
+ * Makes one isolate of the pool's version; throws when the module does not evaluate.
+ * @param start of the durable call for which the module is evaluated
+ */
+export type CreateIsolate = (start?: DurableStart) => GuestIsolate;
 
 /**
  * The waiting isolates of one plugin version. Last in, first out: the most recently used isolate serves next, and
  * isolates that stay unused can be let go.
+ *
+ * A durable call gets an isolate that has served no call, so that each of its runs begins alike. If the module reads the
+ * time or draws numbers while it loads, it is evaluated for that call, with the call's own time and chance.
  */
 export class IsolatePool {
   readonly version: PluginVersion;
@@ -27,6 +33,11 @@ export class IsolatePool {
   #taken = 0;
   #fewest = 0;
   #draining = false;
+  /** Whether durable calls come, so that an isolate waits for the next one. */
+  #hasDurable = false;
+  #isPure = true;
+  /** Isolates whose first call, a durable one, still runs. */
+  readonly #durable = new Set<GuestIsolate>();
 
   /** @param discard takes an isolate that serves no other call, and disposes of it now or soon */
   constructor(
@@ -44,15 +55,17 @@ export class IsolatePool {
     return this.#waiting.length + this.#taken;
   }
 
-  /** True when a call gets an isolate without waiting for its module. */
-  get isReady(): boolean {
-    return this.#waiting.length > 0;
+  /** Whether a call gets an isolate without waiting for its module. */
+  isReadyFor(start?: DurableStart): boolean {
+    return start === undefined ? this.#waiting.length > 0 : this.#unused() >= 0;
   }
 
   /** True when fewer isolates wait than should; {@link prepare} makes one. */
   get wantsMore(): boolean {
     const ready = Math.min(READY[this.version.isolation], this.#room);
-    return !this.#draining && this.#waiting.length < ready;
+    if (this.#draining) return false;
+    const lacksUnused = this.#hasDurable && this.#isPure && this.#unused() < 0;
+    return this.#waiting.length < ready || (lacksUnused && this.#waiting.length < this.#room);
   }
 
   /**
@@ -64,6 +77,7 @@ export class IsolatePool {
     const isolate = this.#create();
     const bytes = isolate.residentBytes;
     this.#room = Math.max(1, Math.floor((this.version.limits.process_mb * MIB * POOL_SHARE) / Math.max(1, bytes)));
+    this.#isPure = isolate.pure;
     this.#waiting.push(isolate);
     return bytes;
   }
@@ -77,18 +91,39 @@ export class IsolatePool {
    * Returns an isolate for one call: a waiting one, else a new one.
    * @throws EvaluationError
    */
-  take(): GuestIsolate {
-    const isolate = this.#waiting.pop() ?? this.#create();
+  take(start?: DurableStart): GuestIsolate {
+    const isolate = start === undefined ? this.#takeAny() : this.#takeUnused(start);
+    if (start !== undefined) this.#durable.add(isolate);
     this.#fewest = Math.min(this.#fewest, this.#waiting.length);
     this.#taken += 1;
     isolate.served += 1;
     return isolate;
   }
 
+  #takeAny(): GuestIsolate {
+    const used = this.#hasDurable ? this.#waiting.findLastIndex(({ served }) => served > 0) : -1;
+    const [isolate] = used < 0 ? [this.#waiting.pop()] : this.#waiting.splice(used, 1);
+    return isolate ?? this.#create();
+  }
+
+  #takeUnused(start: DurableStart): GuestIsolate {
+    this.#hasDurable = true;
+    const unused = this.#unused();
+    const [isolate] = unused < 0 ? [] : this.#waiting.splice(unused, 1);
+    return isolate ?? this.#create(start);
+  }
+
+  /** The place of a waiting isolate that any durable call may have, or -1. */
+  #unused(): number {
+    return this.#waiting.findLastIndex(({ served, pure }) => served === 0 && pure);
+  }
+
   /** Takes back the isolate of a finished call. Keeps it to serve again, or discards it. */
   give(isolate: GuestIsolate, clean: boolean): void {
     this.#taken -= 1;
-    if (clean && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
+    // Each durable call leaves a used isolate, but no durable call takes one: they would pile up.
+    const isSpare = this.#durable.delete(isolate) && this.#waiting.some(({ served }) => served > 0);
+    if (clean && !isSpare && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
     else this.#discard(isolate);
   }
 

@@ -145,10 +145,11 @@ export class GuestProgram {
 
   /**
    * Makes an isolate in which the plugin's module has been evaluated.
+   * @param now where the clock stands meanwhile, for a durable call
    * @throws EvaluationError
    */
-  createIsolate(outsideCalls: HostFunction): GuestIsolate {
-    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls);
+  createIsolate(outsideCalls: HostFunction, now?: number): GuestIsolate {
+    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls, now);
   }
 }
 
@@ -163,6 +164,8 @@ export class GuestIsolate {
   readonly version: string;
   /** Number of calls that were given this isolate. */
   served = 0;
+  /** Whether the module has read no time and drawn no number while it loaded, so that it is the same in each isolate. */
+  pure = true;
   /** False once an end or an error makes its state doubtful, or code of an ended call still runs in it. */
   sound = true;
 
@@ -177,8 +180,15 @@ export class GuestIsolate {
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
   #answer: HostFunction;
+  #isLoading = true;
 
-  constructor(version: PluginVersion, runtime: GuestRuntime, plugin: CachedScript, outsideCalls: HostFunction) {
+  constructor(
+    version: PluginVersion,
+    runtime: GuestRuntime,
+    plugin: CachedScript,
+    outsideCalls: HostFunction,
+    now?: number,
+  ) {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
@@ -193,6 +203,7 @@ export class GuestIsolate {
       env: version.env,
       reused: this.#isReused,
       mentioned: plugin.mentioned,
+      ...(now === undefined ? {} : { now }),
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },
     };
     try {
@@ -223,6 +234,7 @@ export class GuestIsolate {
       this.dispose();
       throw failed;
     }
+    this.#isLoading = false;
     this.remember(plugin);
     this.#bornHeapBytes = this.measureHeap();
   }
@@ -250,13 +262,15 @@ export class GuestIsolate {
   /**
    * Runs guest code, including its microtasks, until it returns.
    * @param limitMs longest stretch, in milliseconds
+   * @param now where the clock of a durable call begins
    * @returns null when the code returned by itself; `changed` when nothing ran, because an earlier call left something
    * behind
    */
-  enter(entry: CallEntry, argument: string | number, limitMs: number): SliceFailure | 'changed' | null {
+  enter(entry: CallEntry, argument: string | number, limitMs: number, now?: number): SliceFailure | 'changed' | null {
     try {
       const timeout = Math.max(1, Math.ceil(limitMs));
-      if (this.#entries[entry].applySync(undefined, [argument], { timeout }) !== false) return null;
+      const given = now === undefined ? [argument] : [argument, now];
+      if (this.#entries[entry].applySync(undefined, given, { timeout }) !== false) return null;
       this.sound = false;
       return 'changed';
     } catch (error) {
@@ -300,6 +314,7 @@ export class GuestIsolate {
   /** Answers the guest's host function. It never throws: the guest would see an error object of this side. */
   #onHost(op: HostOp, text: string): string {
     if (typeof op !== 'string' || typeof text !== 'string') return 'the host takes texts';
+    if (this.#isLoading && isImpure(op, text)) this.pure = false;
     if (op === 'now') {
       // A resolution of 0.1 ms is fine enough to measure work, and too coarse to time caches.
       return String(Math.floor((performance.now() - this.#began) * 10) / 10);
@@ -308,6 +323,7 @@ export class GuestIsolate {
       this.sound = false;
       return '';
     }
+    if (op === 'impure') return '';
     if (op === 'lazy') return this.#lazyModules.get(text) ?? '';
     return this.#answer(op, text);
   }
@@ -338,6 +354,12 @@ export class GuestIsolate {
     }
     return { cause: 'thrown', text: thrownText(error, this.#filename) };
   }
+}
+
+/** Whether a question of the module tells it the time or draws a number for it. */
+function isImpure(op: HostOp, text: string): boolean {
+  if (op === 'crypto') return /"op":"(key-pair|sign|oaep|encrypt|cipher)"/.test(text);
+  return op === 'impure' || op === 'random' || op === 'now';
 }
 
 /**

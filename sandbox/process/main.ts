@@ -24,6 +24,8 @@ if (reason !== null) {
   process.exit(BADLY_STARTED);
 }
 
+// A guest's local time is the same on every machine.
+process.env['TZ'] = 'UTC';
 closeInherited();
 setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
 const die = confine();

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { CallTable } from '../call-table.ts';
-import type { CallOutcome, LoadFailure, PluginVersion } from '../contract.ts';
+import type { CallOutcome, DurableStart, LoadFailure, PluginVersion } from '../contract.ts';
 import {
   type BootMessage,
   DOWN,
@@ -12,7 +12,7 @@ import {
   type ReadyMessage,
   UP,
 } from '../protocol.ts';
-import { IsolateCall } from './call.ts';
+import { type CallSurroundings, IsolateCall } from './call.ts';
 import { hostFunctionOutsideCalls } from './call-bridge.ts';
 import { CpuCrowding, memoryLimit, SlicePace, threadCpuMs } from './call-ends.ts';
 import type { Channel } from './channel.ts';
@@ -35,6 +35,7 @@ interface WaitingCall {
   readonly id: number;
   readonly pool: IsolatePool;
   readonly context: string;
+  readonly durable: DurableStart | undefined;
 }
 
 /** Acts on the driver's frames. Holds one plugin, its versions and its running calls. */
@@ -105,7 +106,7 @@ export class PluginProcess {
     const program = new GuestProgram(this.#runtime, version);
     const pool = new IsolatePool(
       version,
-      () => this.#createIsolate(program),
+      (start) => this.#createIsolate(program, start),
       (isolate) => this.#worn.push(isolate),
     );
     const loaded: LoadedMessage = { version: version.version, isolate_bytes: 0, failure: null };
@@ -123,10 +124,11 @@ export class PluginProcess {
 
   #invoke(id: number, text: string): void {
     const cut = text.indexOf('\n');
-    const version = text.slice(0, cut);
+    const [version, seed, now] = text.slice(0, cut).split(' ');
+    const durable = seed === undefined ? undefined : { seed, now: Number(now) };
     const pool = this.#pools.find((known) => known.version.version === version);
     if (pool === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
-    this.#waiting.push({ id, pool, context: text.slice(cut + 1) });
+    this.#waiting.push({ id, pool, context: text.slice(cut + 1), durable });
     this.#beginWaiting();
   }
 
@@ -137,7 +139,7 @@ export class PluginProcess {
    */
   #beginWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!first.pool.isReady) {
+      if (!first.pool.isReadyFor(first.durable)) {
         if (this.#hasMade) return;
         this.#hasMade = true;
         setImmediate(() => {
@@ -153,14 +155,14 @@ export class PluginProcess {
 
   /** Begins a call. If its isolate cannot serve the call, the call waits for another isolate. */
   #begin(waiting: WaitingCall): void {
-    const { id, pool } = waiting;
+    const { id, pool, durable } = waiting;
     let isolate: GuestIsolate;
     try {
-      isolate = pool.take();
+      isolate = pool.take(durable);
     } catch (error) {
       return this.#refuse(id, failureOf(error, pool.version));
     }
-    const call = new IsolateCall(id, pool.version.limits, isolate, this.#channel, {
+    const surroundings: CallSurroundings = {
       pace: this.#pace,
       crowding: this.#crowding,
       isolates: this.#isolates(),
@@ -170,7 +172,8 @@ export class PluginProcess {
         pool.give(isolate, clean);
         this.#prepareSoon(pool);
       },
-    });
+    };
+    const call = new IsolateCall(id, pool.version.limits, isolate, this.#channel, surroundings, durable);
     this.#calls.set(id, call);
     this.#reported = null;
     if (!call.start(waiting.context)) {
@@ -193,13 +196,13 @@ export class PluginProcess {
   }
 
   /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
-  #createIsolate(program: GuestProgram): GuestIsolate {
+  #createIsolate(program: GuestProgram, start?: DurableStart): GuestIsolate {
     this.#disposeOfWorn();
     this.#channel.enter(NO_CALL);
     const beganOwn = threadCpuMs();
     const began = performance.now();
     try {
-      return program.createIsolate(hostFunctionOutsideCalls());
+      return program.createIsolate(hostFunctionOutsideCalls(start?.seed), start?.now);
     } finally {
       this.#crowding.took(performance.now() - began, beganOwn);
       this.#channel.send(UP.LEAVE, NO_CALL, '');
@@ -224,7 +227,7 @@ export class PluginProcess {
   #prepareSoon(pool: IsolatePool): void {
     if (this.#preparing || (!pool.wantsMore && this.#worn.length === 0)) return;
     this.#preparing = true;
-    if (pool.isReady) setTimeout(() => this.#prepare(pool), this.#afterAnswerMs).unref();
+    if (pool.isReadyFor()) setTimeout(() => this.#prepare(pool), this.#afterAnswerMs).unref();
     else setImmediate(() => this.#prepare(pool));
   }
 

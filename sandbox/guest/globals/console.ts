@@ -23,7 +23,7 @@ export interface GuestConsole {
 }
 
 /** Makes the console. Each line goes to the host at once, as level and text. `trace` counts as `debug`. */
-export function createConsole(link: HostLink): GuestConsole {
+export function createConsole(link: Pick<HostLink, 'log'>, now: () => number): GuestConsole {
   const counts = new SafeMap<string, number>();
   const starts = new SafeMap<string, number>();
   let depth = 0;
@@ -43,7 +43,7 @@ export function createConsole(link: HostLink): GuestConsole {
   };
   const elapsed = (label: string): string | null => {
     const start = starts.get(label);
-    return start === undefined ? null : `${label}: ${toText(link.now() - start)}ms`;
+    return start === undefined ? null : `${label}: ${toText(now() - start)}ms`;
   };
   const trace = (...values: unknown[]): void => {
     const message = logLine(fillConsolePlaceholders(values));
@@ -84,7 +84,7 @@ export function createConsole(link: HostLink): GuestConsole {
     },
     time: (given: unknown = 'default'): void => {
       const label = labelOf(given);
-      if (!starts.has(label)) starts.set(label, link.now());
+      if (!starts.has(label)) starts.set(label, now());
     },
     timeLog: (given: unknown = 'default', ...values: unknown[]): void => {
       const line = elapsed(labelOf(given));

@@ -13,6 +13,7 @@ import {
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import type { GlobalNames } from '../reuse/global-names.ts';
 import type { ReachableObjects } from '../reuse/reachable-objects.ts';
+import type { Clock } from './clock.ts';
 import { createConsole, type GuestConsole } from './console.ts';
 import { createProcess } from './process.ts';
 import { TimerHandle, Timers } from './timers.ts';
@@ -34,7 +35,8 @@ interface Globals {
 interface GlobalsServices {
   link: HostLink;
   end: CallEnd;
-  calls: Pick<CapabilityCalls, 'ofRunning'>;
+  calls: Pick<CapabilityCalls, 'ofRunning' | 'takeNumber'>;
+  clock: Pick<Clock, 'isStopped' | 'elapsed' | 'origin'>;
   names: Pick<GlobalNames, 'define'>;
   /** Registers every object that plugins reach. */
   objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
@@ -49,8 +51,8 @@ interface GlobalsServices {
  * need is an accessor until a plugin first reads it.
  */
 export function installGlobals(global: object, services: GlobalsServices): Globals {
-  const { link, end, names, objects } = services;
-  const timers = new Timers(link, end);
+  const { link, end, calls, clock, names, objects } = services;
+  const timers = new Timers(link, end, () => (clock.isStopped() ? calls.takeNumber() : null));
   const timerFunctions = timers.globals();
   const plain: Record<string, unknown> = { global, self: global, isSecureContext: true };
   for (const name of Reflect.ownKeys(plain) as string[]) {
@@ -62,7 +64,7 @@ export function installGlobals(global: object, services: GlobalsServices): Globa
     return objects.add(timerFunctions[name]);
   });
 
-  const now = () => link.now();
+  const now = () => clock.elapsed();
   const line = (level: 'log' | 'error') => (text: unknown) => link.log(level, stringSlice(toText(text), 0, MAX_WRITE));
   let console: GuestConsole | undefined;
   let granted: Record<string, string> = {};
@@ -73,7 +75,7 @@ export function installGlobals(global: object, services: GlobalsServices): Globa
   };
   const make = {
     console() {
-      console ??= createConsole(link);
+      console ??= createConsole(link, now);
       return objects.addNoted(console.console);
     },
     navigator: () => navigator().navigator,
@@ -104,7 +106,7 @@ function installLazyModules(
   services: GlobalsServices,
   setTimer: RuntimeServices['setTimer'],
 ): readonly (() => void)[] {
-  const { link, end, calls, names, objects, changed } = services;
+  const { link, end, calls, clock, names, objects, changed } = services;
   const handlers = installHandlers(global, changed);
   const resets: (() => void)[] = [];
   const load = (name: LazyModuleName): LazyModule => {
@@ -130,7 +132,8 @@ function installLazyModules(
     report: (error) => end.uncaught(error),
     dom: () => modules.get('dom'),
     decoder: () => modules.get('text')['TextDecoder'] as ReturnType<RuntimeServices['decoder']>,
-    now: () => link.now(),
+    now: () => clock.elapsed(),
+    origin: () => clock.origin(),
     platform: {
       copy(value) {
         if (!modules.isPlatform(value) && value !== global) return undefined;

@@ -32,39 +32,54 @@ interface TimerFunctions {
 interface Timer {
   readonly callback: Callback;
   readonly args: unknown[];
+  /** The number under which the host wakes it. */
+  number: number;
   /** Milliseconds between two runs; null for a timer that runs once. */
   readonly every: number | null;
   /** False once the plugin has called `unref`: the call may end while the timer waits. */
   isHeld: boolean;
 }
 
-/** The timers of one isolate; the host keeps the time and wakes the guest with a timer's id. */
+/**
+ * The timers of one isolate. The host keeps the time and wakes the guest with the number of a timer. It is the timer's
+ * id, but in a durable call each wait has a number of its own, in one row with the capability calls.
+ */
 export class Timers {
   readonly #link: HostLink;
   readonly #end: CallEnd;
   readonly #armed = new SafeMap<number, Timer>();
+  /** The ids of timers by their numbers, where these differ. */
+  readonly #renumbered = new SafeMap<number, number>();
+  readonly #numberOfWait: () => number | null;
   #lastId = 0;
 
-  constructor(link: HostLink, end: CallEnd) {
+  /** @param numberOfWait takes the number of a wait in a durable call; null in other calls */
+  constructor(link: HostLink, end: CallEnd, numberOfWait: () => number | null = () => null) {
     this.#link = link;
     this.#end = end;
+    this.#numberOfWait = numberOfWait;
   }
 
   /** Runs a timer that is due; what its callback throws ends the call. */
-  fire(id: number): void {
+  fire(number: number): void {
+    const id = this.#renumbered.get(number) ?? number;
+    this.#renumbered.delete(number);
     const timer = this.#armed.get(id);
-    if (timer === undefined) return;
+    if (timer === undefined || timer.number !== number) return;
     if (timer.every === null) this.#armed.delete(id);
     run(timer.callback, timer.args, this.#end);
     // Arms an interval again, unless its callback has cleared it. An interval that the host refuses to arm ends here.
     if (timer.every === null || !this.#armed.has(id)) return;
-    if (this.#link.arm(id, timer.every) !== '') this.#armed.delete(id);
-    else if (!timer.isHeld) this.#link.hold(id, false);
+    timer.number = this.#numberOfWait() ?? id;
+    if (timer.number !== id) this.#renumbered.set(timer.number, id);
+    if (this.#link.arm(timer.number, timer.every) !== '') this.#armed.delete(id);
+    else if (!timer.isHeld) this.#link.hold(timer.number, false);
   }
 
   /** Forgets the timers that an earlier call has left: its end has cleared them. */
   reset(): void {
     if (this.#armed.size > 0) this.#armed.clear();
+    if (this.#renumbered.size > 0) this.#renumbered.clear();
   }
 
   /** The functions of the guest's global scope, by name. */
@@ -98,16 +113,26 @@ export class Timers {
   #start(callback: unknown, delay: unknown, args: unknown[], repeats: boolean): TimerHandle {
     const due = checked(callback);
     const milliseconds = delayOf(delay);
-    const id = ++this.#lastId;
+    const id = this.#numberOfWait() ?? this.#lastId + 1;
+    this.#lastId = id;
     const refusal = this.#link.arm(id, milliseconds);
     if (refusal !== '') throw new NativeError(refusal);
-    this.#armed.set(id, { callback: due, args, every: repeats ? max(milliseconds, 1) : null, isHeld: true });
+    this.#armed.set(id, {
+      callback: due,
+      args,
+      number: id,
+      every: repeats ? max(milliseconds, 1) : null,
+      isHeld: true,
+    });
     return new TimerHandle(id, this);
   }
 
   #clear(handle: unknown): void {
     const id = TimerHandle.idOf(handle);
-    if (this.#armed.delete(id)) this.#link.disarm(id);
+    const timer = this.#armed.get(id);
+    if (timer === undefined) return;
+    this.#armed.delete(id);
+    this.#link.disarm(timer.number);
   }
 
   /** Whether a timer waits, and the call is busy until it has run. */
@@ -120,7 +145,7 @@ export class Timers {
     const timer = this.#armed.get(id);
     if (timer === undefined || timer.isHeld === isHeld) return;
     timer.isHeld = isHeld;
-    this.#link.hold(id, isHeld);
+    this.#link.hold(timer.number, isHeld);
   }
 }
 

@@ -37,6 +37,7 @@ export const stringValue = uncurry(String.prototype.valueOf) as Uncurried<[], st
 export const booleanValue = uncurry(Boolean.prototype.valueOf) as Uncurried<[], boolean>;
 export const bigintValue = uncurry(BigInt.prototype.valueOf) as Uncurried<[], bigint>;
 export const dateValue = uncurry(Date.prototype.getTime) as Uncurried<[], number>;
+export const dateToText = uncurry(Date.prototype.toString) as Uncurried<[], string>;
 export const dateToIso = uncurry(Date.prototype.toISOString) as Uncurried<[], string>;
 export const regExpToString = uncurry(RegExp.prototype.toString) as Uncurried<[], string>;
 export const regExpExec = uncurry(RegExp.prototype.exec) as Uncurried<[string], RegExpExecArray | null>;

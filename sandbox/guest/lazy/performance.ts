@@ -3,13 +3,13 @@ import { conformToWebIdl } from '../globals/web-idl.ts';
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** `performance` and its class (High Resolution Time 7). Marks, measures and observers are not there. */
-export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now' | 'changed'>) {
+export function create({ dom, now, origin, changed }: Pick<RuntimeServices, 'dom' | 'now' | 'origin' | 'changed'>) {
   const { EventTarget, watch } = dom() as unknown as EventClasses;
   const permit = Symbol('permit');
 
   class Performance extends EventTarget {
     readonly #now = now;
-    readonly #timeOrigin = Date.now() - now();
+    readonly #origin = origin;
 
     constructor(given?: unknown) {
       if (given !== permit) throw new TypeError('Illegal constructor');
@@ -17,7 +17,7 @@ export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now
     }
 
     get timeOrigin(): number {
-      return this.#timeOrigin;
+      return this.#origin();
     }
 
     /** In milliseconds. */
@@ -26,7 +26,7 @@ export function create({ dom, now, changed }: Pick<RuntimeServices, 'dom' | 'now
     }
 
     toJSON(): object {
-      return { timeOrigin: this.#timeOrigin };
+      return { timeOrigin: this.#origin() };
     }
   }
 

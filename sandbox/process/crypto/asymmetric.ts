@@ -1,7 +1,9 @@
 import type { KeyObject, SigningOptions, webcrypto } from 'node:crypto';
 import type { KeyKind, OaepUse, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../node-builtins.ts';
+import type { CryptoResources } from './crypto-answer.ts';
 import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
+import { seededOaep, seededSignature } from './seeded.ts';
 
 /**
  * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
@@ -28,12 +30,14 @@ const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
 /** Makes a signature, or checks one and returns the answer as a byte. */
-export function computeSignature(question: CryptoQuestionFields): Buffer {
+export function computeSignature(question: CryptoQuestionFields, { chance }: Pick<CryptoResources, 'chance'>): Buffer {
   const { sign: signed, verify } = nodeCrypto();
   const hash = question.optional('hash');
   const data = question.bytes('data');
   if (question.one('op', ['sign', 'verify']) === 'sign') {
-    return signed(hash, data, { key: privateKey(question), ...optionsOf(question) });
+    const [key, options] = [privateKey(question), optionsOf(question)];
+    const seeded = chance === undefined ? undefined : seededSignature(data, key, { hash, ...options }, chance);
+    return seeded ?? signed(hash, data, { key, ...options });
   }
   const signature = question.bytes('signature', MAX_SIGNATURE_BYTES);
   return verify(hash, data, { key: publicKey(question), ...optionsOf(question) }, signature) ? YES : NO;
@@ -54,7 +58,7 @@ function optionsOf(question: CryptoQuestionFields): SigningOptions & { context?:
 }
 
 /** Encrypts or decrypts with RSA-OAEP. */
-export function computeOaep(question: CryptoQuestionFields): Buffer {
+export function computeOaep(question: CryptoQuestionFields, { chance }: Pick<CryptoResources, 'chance'>): Buffer {
   const use = question.one('use', OAEP_USES);
   const label = question.optionalBytes('label', MAX_LABEL_BYTES);
   const options = {
@@ -63,7 +67,11 @@ export function computeOaep(question: CryptoQuestionFields): Buffer {
     oaepHash: question.text('hash'),
     ...(label === undefined ? {} : { oaepLabel: label }),
   };
-  return nodeCrypto()[use](options, question.bytes('data', MAX_SIGNATURE_BYTES));
+  const data = question.bytes('data', MAX_SIGNATURE_BYTES);
+  if (chance !== undefined && use === 'publicEncrypt') {
+    return seededOaep(data, options.key, options.oaepHash, label, chance);
+  }
+  return nodeCrypto()[use](options, data);
 }
 
 /** Computes the shared secret of two keys of one kind. */

@@ -2,6 +2,7 @@ import type { CipherCCM, CipherGCMTypes, DecipherCCM } from 'node:crypto';
 import type { CipherStep } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../node-builtins.ts';
 import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
+import type { SeededChance } from './seeded.ts';
 
 /** How many unfinished ciphers a call may have; each takes about a kilobyte. */
 const MAX_OPEN = 128;
@@ -38,9 +39,10 @@ export class OpenCiphers {
    * Begins a cipher.
    * @returns the new cipher's number
    */
-  begin(question: CryptoQuestionFields): string {
+  begin(question: CryptoQuestionFields, chance?: SeededChance): string {
     const name = question.text('cipher');
     const decrypts = question.whole('decrypt', 1) === 1;
+    if (chance !== undefined && !decrypts) mustDrawNothing(name);
     const open: Open = {
       cipher: cipherNamed(name, decrypts, question),
       decrypts,
@@ -99,9 +101,13 @@ const NOTHING = Buffer.alloc(0);
 const NO_LENGTH = {} as { plaintextLength: number };
 
 /** Encrypts or decrypts all data at once. The tag, if there is one, follows the data. */
-export function runCipherAtOnce(question: CryptoQuestionFields): Buffer {
+export function runCipherAtOnce(
+  question: CryptoQuestionFields,
+  { chance }: { chance?: SeededChance | undefined },
+): Buffer {
   const name = question.text('cipher');
   const decrypts = question.one('op', ['encrypt', 'decrypt']) === 'decrypt';
+  if (chance !== undefined && !decrypts) mustDrawNothing(name);
   const tagBytes = question.whole('tag', MAX_TAG_BYTES);
   const data = question.bytes('data', SLOW.test(name) ? MAX_SLOW_BYTES : undefined);
   const aad = question.bytes('aad');
@@ -125,6 +131,11 @@ function cipherNamed(name: string, decrypts: boolean, question: CryptoQuestionFi
   const options = authTagLength === undefined || authTagLength === 0 ? undefined : { authTagLength };
   const create = decrypts ? createDecipheriv : createCipheriv;
   return create(name as CipherGCMTypes, key, iv as Buffer, options) as unknown as AnyCipher;
+}
+
+/** Wrapping keys with Triple DES (RFC 3217) is the one cipher that draws its own vector. */
+function mustDrawNothing(name: string): void {
+  if (/des.*wrap/i.test(name)) throw new CryptoRefusal(`A durable call cannot encrypt with ${name}`);
 }
 
 function tagOf({ cipher, decrypts, authenticates }: Open): Buffer {

@@ -3,6 +3,7 @@ import { nodeCrypto } from '../node-builtins.ts';
 import { computeOaep, computeSharedSecret, computeSignature, readCryptoKey, writeCryptoKey } from './asymmetric.ts';
 import { type OpenCiphers, runCipherAtOnce } from './ciphers.ts';
 import { CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors, cryptoFailureOf } from './question-fields.ts';
+import type { SeededChance } from './seeded.ts';
 import { createSlowCryptoWork, type SlowCryptoWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
@@ -19,8 +20,13 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 /** The resources for answering a question. */
 export interface CryptoResources {
   readonly ciphers: OpenCiphers;
-  /** Time left of the guest's present stretch, in milliseconds. */
-  leftMs(): number;
+  /** Chance that a durable call begins with. Without it, OpenSSL draws for itself. */
+  readonly chance?: SeededChance | undefined;
+  /**
+   * Time left of the guest's present stretch, in milliseconds.
+   * @param wantedMs how much of it would be taken
+   */
+  leftMs(wantedMs: number): number;
 }
 
 type Answer = Buffer | string;
@@ -32,7 +38,7 @@ const OPERATIONS: { readonly [op in Operation]: (question: CryptoQuestionFields,
     nodeCrypto().createHmac(hashNamed(question), question.bytes('key')).update(question.bytes('data')).digest(),
   encrypt: runCipherAtOnce,
   decrypt: runCipherAtOnce,
-  cipher: (question, { ciphers }) => ciphers.begin(question),
+  cipher: (question, { ciphers, chance }) => ciphers.begin(question, chance),
   step: (question, { ciphers }) => ciphers.step(question),
   sign: computeSignature,
   verify: computeSignature,
@@ -65,8 +71,8 @@ export function answerCryptoQuestion(text: string, room: CryptoResources): strin
  * @param mostMs processor time that the call may still take
  * @throws Refusal, and Node's own errors about the question
  */
-export function readSlowCryptoWork(text: string, mostMs: number): SlowCryptoWork {
-  const work = createSlowCryptoWork(parse(text));
+export function readSlowCryptoWork(text: string, mostMs: number, chance?: SeededChance): SlowCryptoWork {
+  const work = createSlowCryptoWork(parse(text), chance);
   if (work.ms > mostMs) throw new CryptoRefusal(tooLong(work.ms, mostMs, 'the call may take (limits.cpu_ms)'));
   return work;
 }
@@ -109,9 +115,9 @@ function hashNamed(question: CryptoQuestionFields): string {
   return HASHES.get(name) ?? name;
 }
 
-function atOnce(question: CryptoQuestionFields, { leftMs }: CryptoResources): Answer {
-  const work = createSlowCryptoWork(question);
-  const left = Math.floor(leftMs());
+function atOnce(question: CryptoQuestionFields, { chance, leftMs }: CryptoResources): Answer {
+  const work = createSlowCryptoWork(question, chance);
+  const left = Math.floor(leftMs(work.ms));
   if (work.ms > left) {
     throw new CryptoRefusal(
       `${tooLong(work.ms, left, 'are left of this stretch (limits.slice_ms)')}: use the form with a callback`,

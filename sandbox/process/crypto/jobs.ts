@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { cryptoAnswerText, cryptoFailureText, readSlowCryptoWork } from './crypto-answer.ts';
+import type { SeededChance } from './seeded.ts';
 
 /** How many jobs run at once. The process's other threads stay free for Node's own work. */
 const MAX_RUNNING = 2;
@@ -104,11 +105,12 @@ export class CallJobs {
   /**
    * Queues a job. Its answer comes later, even when the question is refused.
    * @param mostMs processor time that the call may still take
+   * @param chance of a durable call
    */
-  start(id: number, question: string, mostMs: number): void {
+  start(id: number, question: string, mostMs: number, chance?: SeededChance): void {
     let work: ReturnType<typeof readSlowCryptoWork>;
     try {
-      work = readSlowCryptoWork(question, mostMs);
+      work = readSlowCryptoWork(question, mostMs, chance);
     } catch (error) {
       const answer = cryptoFailureText(error);
       // Answers after the stretch of guest code that asked.

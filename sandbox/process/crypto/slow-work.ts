@@ -2,6 +2,7 @@ import type { BinaryLike, KeyObject } from 'node:crypto';
 import { nodeCrypto } from '../node-builtins.ts';
 import { describeCryptoKey } from './asymmetric.ts';
 import { type CryptoQuestionFields, CryptoRefusal } from './question-fields.ts';
+import { type SeededChance, seededPair, seededRsaPair } from './seeded.ts';
 
 const MAX_PASSWORD_BYTES = 65_536;
 const MAX_DERIVED_BYTES = 65_536;
@@ -38,7 +39,7 @@ export interface SlowCryptoWork {
 }
 
 /** Reads a question into work, without starting it. */
-export function createSlowCryptoWork(question: CryptoQuestionFields): SlowCryptoWork {
+export function createSlowCryptoWork(question: CryptoQuestionFields, chance?: SeededChance): SlowCryptoWork {
   switch (question.one('op', OPERATIONS)) {
     case 'pbkdf2':
       return pbkdf2Work(question);
@@ -47,7 +48,7 @@ export function createSlowCryptoWork(question: CryptoQuestionFields): SlowCrypto
     case 'hkdf':
       return hkdfWork(question);
     case 'key-pair':
-      return keyPairWork(question);
+      return keyPairWork(question, chance);
   }
 }
 
@@ -109,6 +110,8 @@ function hkdfWork(question: CryptoQuestionFields): SlowCryptoWork {
   };
 }
 
+const USUAL_EXPONENT = 65_537;
+
 interface PairOptions {
   modulusLength?: number;
   publicExponent?: number;
@@ -120,7 +123,7 @@ interface Pair {
   privateKey: KeyObject;
 }
 
-function keyPairWork(question: CryptoQuestionFields): SlowCryptoWork {
+function keyPairWork(question: CryptoQuestionFields, chance: SeededChance | undefined): SlowCryptoWork {
   const { generateKeyPair, generateKeyPairSync } = nodeCrypto();
   const kind = question.one('kind', ['rsa', 'ec', 'ed25519', 'x25519']);
   const options: PairOptions =
@@ -128,11 +131,25 @@ function keyPairWork(question: CryptoQuestionFields): SlowCryptoWork {
   const bits = options.modulusLength ?? 0;
   const described = ({ publicKey, privateKey }: Pair) =>
     `[${describeCryptoKey(publicKey)},${describeCryptoKey(privateKey)}]`;
+  const ms = KEYS_MS.find(([most]) => bits <= most)?.[1] ?? 0;
+  if (chance !== undefined && kind === 'rsa') {
+    const search = seededRsaPair(bits, options.publicExponent ?? USUAL_EXPONENT, chance);
+    return {
+      ms,
+      memoryBytes: 0,
+      run: () => described(search.run()),
+      start: (done) => void search.search().then((pair) => done(null, described(pair)), done),
+    };
+  }
+  if (chance !== undefined) {
+    const run = () => described(seededPair(kind, options.namedCurve, chance));
+    return { ms, memoryBytes: 0, run, start: (done) => done(null, run()) };
+  }
   // Node's types have a separate signature for each kind, but the kind is known only at run time.
   const any = kind as 'rsa';
   const settings = options as { modulusLength: number };
   return {
-    ms: KEYS_MS.find(([most]) => bits <= most)?.[1] ?? 0,
+    ms,
     memoryBytes: 0,
     run: () => described(generateKeyPairSync(any, settings)),
     start: (done) =>

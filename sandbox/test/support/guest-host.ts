@@ -21,6 +21,8 @@ export class GuestHost {
   refusal = '';
   /** Whether the guest said that the isolate may serve no other call. */
   retired = false;
+  /** Whether the module has read the time or drawn a number. */
+  impure = false;
   /** What `now` answers, in milliseconds. */
   time = 0;
   /** What `random` repeats, as codes of its characters. */
@@ -61,6 +63,9 @@ export class GuestHost {
         if (this.refusal === '') this.timers.set(id, delayMs);
         return this.refusal;
       }
+      case 'impure':
+        this.impure = true;
+        return '';
       case 'clear':
         this.timers.delete(Number(text));
         return '';

@@ -30,6 +30,7 @@ export function runtimeServices(ask: CallFetchCapability = () => Promise.reject(
     },
     decoder: () => TextDecoder as ReturnType<RuntimeServices['decoder']>,
     now: () => performance.now(),
+    origin: () => performance.timeOrigin,
     platform: { copy: () => undefined, move: () => undefined },
     handlers: {},
     ...unbound,

@@ -5,7 +5,7 @@ import { CapabilityCalls, capabilityErrorOf } from '../../../guest/capability-ca
 import { UngrantedEnvironmentReads } from '../../../guest/environment-reads.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { createContext, invokeHandler } from '../../../guest/invoke.ts';
-import { GuestHost, replyText } from '../../support/guest-host.ts';
+import { GuestHost } from '../../support/guest-host.ts';
 
 t.test('call end', async (t) => {
   function open(resultBytes = 100) {
@@ -131,10 +131,10 @@ t.test('capability calls', async (t) => {
       { id: 1, method: 'kv.get', params: { key: 'a' } },
       { id: 2, method: 'kv.get', params: { key: 'b' } },
     ]);
-    calls.settle(replyText(2, { ok: true, value: 'B' }));
-    calls.settle(replyText(1, { ok: true, value: 'A' }));
-    calls.settle(replyText(1, { ok: true, value: 'again' }));
-    calls.settle(replyText(99, { ok: true, value: 'nobody' }));
+    calls.settle(2, { ok: true, value: 'B' });
+    calls.settle(1, { ok: true, value: 'A' });
+    calls.settle(1, { ok: true, value: 'again' });
+    calls.settle(99, { ok: true, value: 'nobody' });
     t.equal(await first, 'A');
     t.strictSame(await second, ['B']);
   });
@@ -142,15 +142,13 @@ t.test('capability calls', async (t) => {
   t.test('a refusal rejects with an error', async (t) => {
     const { calls, call } = open();
     const refused = call('kv.del', () => ({ key: 'a' }));
-    calls.settle(
-      replyText(1, { ok: false, error: { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } } }),
-    );
+    calls.settle(1, { ok: false, error: { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } } });
     const error = await refused.catch((reason: unknown) => reason);
     t.ok(error instanceof Error);
     t.match(error, { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } });
     t.strictSame(Object.keys(capabilityErrorOf({ message: 'm' })), [], 'only what the reply has');
     const translated = call('kv.del', () => ({ key: 'a' }), { refuse: () => new RangeError('other') });
-    calls.settle(replyText(2, { ok: false, error: { message: 'no' } }));
+    calls.settle(2, { ok: false, error: { message: 'no' } });
     await t.rejects(translated, new RangeError('other'));
   });
 
@@ -206,7 +204,7 @@ t.test('capability calls', async (t) => {
     calls.begin(1);
     const next = calls.ofRunning().call('kv.get', () => ({ key: 'b' }));
     t.equal(host.requests.at(-1)?.id, 1);
-    calls.settle(replyText(1, { ok: true, value: 'B' }));
+    calls.settle(1, { ok: true, value: 'B' });
     t.equal(await next, 'B');
   });
 
@@ -245,7 +243,7 @@ t.test('capability calls', async (t) => {
       return await call('kv.get', () => ({ key: 'a' }));
     }
     const asked = asksForKey();
-    calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message: 'no key', code: 'C' } }));
+    calls.settle(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message: 'no key', code: 'C' } });
     const error = await asked.catch((thrown: unknown) => thrown as Error);
     t.match(error, { message: 'no key', code: 'C', stack: /^Error: no key\n[^]*at asksForKey \(/ });
     t.notOk(Object.keys(error as Error).includes('stack'));

@@ -6,7 +6,7 @@ import { CallEnd } from '../../../guest/call-end.ts';
 import { CapabilityCalls } from '../../../guest/capability-calls.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { createKv, literalLength, matchesPattern } from '../../../guest/kv.ts';
-import { GuestHost, replyText } from '../../support/guest-host.ts';
+import { GuestHost } from '../../support/guest-host.ts';
 
 function open() {
   const host = new GuestHost();
@@ -19,12 +19,12 @@ function open() {
   const answer = async (value: Json) => {
     await new Promise(setImmediate);
     const request = host.requests.at(-1);
-    calls.settle(replyText(request?.id ?? 0, { ok: true, value }));
+    calls.settle(request?.id ?? 0, { ok: true, value });
     return [request?.method, request?.params];
   };
   const refuse = async (message: string) => {
     await new Promise(setImmediate);
-    calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message } }));
+    calls.settle(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message } });
   };
   return { host, calls, answer, refuse, kv: createKv(calls.ofRunning()) };
 }

@@ -178,7 +178,8 @@ t.test('format text', async (t) => {
 t.test('console', async (t) => {
   function open() {
     const host = new GuestHost();
-    const guest = createConsole(new HostLink(host.call));
+    const link = new HostLink(host.call);
+    const guest = createConsole(link, () => link.now());
     return { host, console: guest.console as Console, reset: () => guest.reset() };
   }
 

@@ -5,7 +5,7 @@ import { CapabilityCalls } from '../../../guest/capability-calls.ts';
 import { HostLink } from '../../../guest/host-link.ts';
 import { PluginError } from '../../../guest/plugin-error.ts';
 import { createApi, waitForTransaction } from '../../../guest/relayer.ts';
-import { GuestHost, replyText } from '../../support/guest-host.ts';
+import { GuestHost } from '../../support/guest-host.ts';
 
 function open() {
   const host = new GuestHost();
@@ -14,7 +14,7 @@ function open() {
   const calls = new CapabilityCalls(link, end);
   end.begin(100);
   calls.begin(100);
-  const answer = (value: Json) => calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: true, value }));
+  const answer = (value: Json) => calls.settle(host.requests.at(-1)?.id ?? 0, { ok: true, value });
   return { host, answer, api: createApi(calls.ofRunning()) };
 }
 
@@ -119,20 +119,20 @@ t.test('wait', async (t) => {
   t.test('resolves with the transaction, also when it failed', async (t) => {
     const { calls, wait } = open();
     const waited = wait();
-    calls.settle(replyText(1, { ok: true, value: { id: 't1', status: 'failed' } }));
+    calls.settle(1, { ok: true, value: { id: 't1', status: 'failed' } });
     t.strictSame(await waited, { id: 't1', status: 'failed' });
   });
 
   t.test('taking too long is a PluginError, another refusal is not', async (t) => {
     const { calls, wait } = open();
     const late = wait({ timeout: 250 });
-    calls.settle(replyText(1, { ok: false, error: { message: 'Transaction t1 timed out after 250ms', status: 504 } }));
+    calls.settle(1, { ok: false, error: { message: 'Transaction t1 timed out after 250ms', status: 504 } });
     const error = await late.catch((reason: unknown) => reason);
     t.ok(error instanceof PluginError);
     t.match(error, { message: 'Transaction t1 timed out after 250ms', status: 504, code: undefined });
 
     const refused = wait();
-    calls.settle(replyText(2, { ok: false, error: { message: 'no such transaction', status: 404 } }));
+    calls.settle(2, { ok: false, error: { message: 'no such transaction', status: 404 } });
     await t.rejects(refused, { message: 'no such transaction', name: 'Error' });
   });
 

@@ -54,10 +54,10 @@ t.test('unanswered and oversized capability calls are refused, and the call goes
   t.match(bridge.answer('request', 'x'.repeat(FIXED_LIMITS.request_bytes + 1)), /at most/);
   for (let made = 0; made < FIXED_LIMITS.pending_requests; made += 1) t.equal(bridge.answer('request', REQUEST), '');
   t.match(bridge.answer('request', REQUEST), /waiting/);
-  t.equal(bridge.replied(), true);
+  t.equal(bridge.replied('{"id":1,'), true);
   t.equal(bridge.answer('request', REQUEST), '');
   t.equal(bridge.outcome, null);
-  t.equal(bridged().bridge.replied(), false, 'nothing waits');
+  t.equal(bridged().bridge.replied('{"id":1,'), false, 'nothing waits');
 });
 
 t.test('log lines leave at once, up to the caps', async (t) => {
