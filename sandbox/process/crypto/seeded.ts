@@ -2,7 +2,7 @@
  * What OpenSSL does with chance of its own, done with chance from a seed instead: OpenSSL takes none from outside. Only
  * durable calls use it.
  */
-import type { Cipheriv, JsonWebKeyInput, KeyObject, webcrypto } from 'node:crypto';
+import type { Cipheriv, KeyObject, webcrypto } from 'node:crypto';
 import { nodeCrypto } from '../node-builtins.ts';
 import { CryptoRefusal } from './question-fields.ts';
 
@@ -63,7 +63,7 @@ const CURVES: ReadonlyMap<string, Curve> = new Map([
     {
       crv: 'P-521',
       order:
-        0x1fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
+        0x1fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
     },
   ],
   ['secp256k1', { crv: 'secp256k1', order: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n }],
@@ -117,19 +117,21 @@ export function seededRsaPair(bits: number, exponent: number, chance: SeededChan
       }
       return pair(...(found as [bigint, bigint]));
     },
-    async search(): Promise<Pair> {
+    start(done: (error: unknown, pair?: Pair) => void): void {
       const { checkPrime } = nodeCrypto();
-      const isPrime = (p: bigint) =>
-        new Promise<boolean>((resolve, reject) => {
-          checkPrime(p, (error, is) => (error === null || error === undefined ? resolve(is) : reject(error)));
-        });
       const found: bigint[] = [];
-      for (const size of sizes) {
-        let p = candidate(size);
-        while (!fits(p, found[0]) || !(await isPrime(p))) p = candidate(size);
-        found.push(p);
-      }
-      return pair(...(found as [bigint, bigint]));
+      const next = (): void => {
+        const size = sizes[found.length];
+        if (size === undefined) return done(null, pair(...(found as [bigint, bigint])));
+        const p = candidate(size);
+        if (!fits(p, found[0])) return next();
+        checkPrime(p, (error, isPrime) => {
+          if (error !== null && error !== undefined) return done(error);
+          if (isPrime) found.push(p);
+          return next();
+        });
+      };
+      next();
     },
   };
 }
@@ -277,11 +279,11 @@ function xor(a: Buffer, b: Buffer): Buffer {
 }
 
 function privateOf(key: webcrypto.JsonWebKey): KeyObject {
-  return nodeCrypto().createPrivateKey({ key, format: 'jwk' } as JsonWebKeyInput);
+  return nodeCrypto().createPrivateKey({ key, format: 'jwk' });
 }
 
 function pairOf(privateKey: KeyObject): Pair {
-  return { privateKey, publicKey: nodeCrypto().createPublicKey(privateKey as unknown as string) };
+  return { privateKey, publicKey: nodeCrypto().createPublicKey(privateKey) };
 }
 
 /** A number from 1 to below the order. Eight bytes more than it has make all of them equally likely. */

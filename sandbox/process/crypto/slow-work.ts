@@ -138,7 +138,7 @@ function keyPairWork(question: CryptoQuestionFields, chance: SeededChance | unde
       ms,
       memoryBytes: 0,
       run: () => described(search.run()),
-      start: (done) => void search.search().then((pair) => done(null, described(pair)), done),
+      start: (done) => search.start((error, pair) => done(error, pair && described(pair))),
     };
   }
   if (chance !== undefined) {

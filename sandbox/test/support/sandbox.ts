@@ -1,6 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { type CallReport, DEFAULT_LIMITS, type Json, type Limits, type PluginVersion } from '../../contract.ts';
+import {
+  type CallReport,
+  DEFAULT_LIMITS,
+  type DurableStart,
+  type Json,
+  type Limits,
+  type PluginVersion,
+} from '../../contract.ts';
 import { ChildSupervisor } from '../../driver/child-supervisor.ts';
 import { probeLauncher } from '../../driver/confinement.ts';
 import { type JournalReader, openJournal } from '../../driver/journal.ts';
@@ -74,9 +81,17 @@ export function contextText(params: Json): string {
   });
 }
 
+interface CallOptions {
+  timeoutMs?: number;
+  of?: string;
+  durable?: DurableStart | undefined;
+}
+
 /** One sandbox with a real child. It records all of the child's messages. */
 export class TestSandbox {
   readonly messages: DriverMessage[] = [];
+  /** Gets each message of the child as it comes. */
+  onMessage: (message: DriverMessage) => void = () => undefined;
   readonly supervisor: ChildSupervisor;
   #lastCall = 0;
   #waiting: (() => void)[] = [];
@@ -90,6 +105,7 @@ export class TestSandbox {
       runtime,
       post: (message) => {
         this.messages.push(message);
+        this.onMessage(message);
         for (const wake of this.#waiting.splice(0)) wake();
       },
     });
@@ -117,11 +133,14 @@ export class TestSandbox {
     }
   }
 
-  /** Returns the capability call with this id, and waits for it if necessary. */
-  async request(id: number): Promise<Extract<DriverMessage, { type: 'request' }>> {
+  /** Returns the capability call with this id, of any call or of the given one, and waits for it if necessary. */
+  async request(id: number, call?: number): Promise<Extract<DriverMessage, { type: 'request' }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
-      for (const message of this.messages) if (message.type === 'request' && message.message.id === id) return message;
+      for (const message of this.messages) {
+        if (message.type !== 'request' || message.message.id !== id) continue;
+        if (call === undefined || message.call === call) return message;
+      }
       await this.#more(deadline, `capability call ${id}`);
     }
   }
@@ -145,7 +164,7 @@ export class TestSandbox {
   }
 
   /** Runs one call. */
-  call(params: Json = {}, { timeoutMs = 10_000, of = 'v1' } = {}): Promise<CallReport> {
+  call(params: Json = {}, { timeoutMs = 10_000, of = 'v1', durable }: CallOptions = {}): Promise<CallReport> {
     this.#lastCall += 1;
     return this.supervisor.run({
       child: 1,
@@ -153,6 +172,7 @@ export class TestSandbox {
       version: of,
       context: contextText(params),
       timeout_ms: timeoutMs,
+      ...(durable === undefined ? {} : { durable }),
     });
   }
 
