@@ -341,30 +341,35 @@ class DurableWaits {
   /** Jobs in the order in which they began, and the answers of those that are done. */
   readonly #jobs = new Map<number, readonly [id: number, answer: string, ms: number] | null>();
   asked = 0;
-
-  get armed(): number {
-    return this.#timers.values().reduce((sum, isHeld) => (isHeld === null ? sum : sum + 1), 0);
-  }
-
-  get held(): number {
-    return this.#timers.values().reduce((sum, isHeld) => (isHeld === true ? sum + 1 : sum), 0);
-  }
+  /** Timers that wait, and those of them that keep the call busy. */
+  armed = 0;
+  held = 0;
 
   ask(id: number): void {
     this.asked += 1;
+    this.armed += 1;
+    this.held += 1;
     this.#timers.set(id, true);
   }
 
   hold(id: number, isHeld: boolean): void {
-    if ((this.#timers.get(id) ?? null) !== null) this.#timers.set(id, isHeld);
+    const before = this.#timers.get(id) ?? null;
+    if (before === null || before === isHeld) return;
+    this.held += isHeld ? 1 : -1;
+    this.#timers.set(id, isHeld);
   }
 
   clear(id: number): void {
-    if (this.#timers.has(id)) this.#timers.set(id, null);
+    const isHeld = this.#timers.get(id) ?? null;
+    if (isHeld === null) return;
+    this.armed -= 1;
+    if (isHeld) this.held -= 1;
+    this.#timers.set(id, null);
   }
 
   /** Whether the answer of that number is that of a timer. */
   answered(id: number): boolean {
+    this.clear(id);
     return this.#timers.delete(id);
   }
 
@@ -385,6 +390,8 @@ class DurableWaits {
   close(): void {
     this.#timers.clear();
     this.#jobs.clear();
+    this.armed = 0;
+    this.held = 0;
   }
 }
 
