@@ -21,6 +21,8 @@ export interface ColumnTypes {
   forgettable: RawBuilder<unknown>;
   /** Statements that have the rows that writes leave behind cleared away often; none where nothing is left. */
   clearedOften(table: string): RawBuilder<unknown>[];
+  /** The statements for this database. */
+  ofDatabase(statements: Record<'sqlite' | 'postgres', RawBuilder<unknown>[]>): RawBuilder<unknown>[];
 }
 
 /** SQLite: without `strict` a column takes a value of any type. */
@@ -33,6 +35,7 @@ export const sqliteColumns: ColumnTypes = {
   table: sql`strict`,
   forgettable: sql``,
   clearedOften: () => [],
+  ofDatabase: ({ sqlite }) => sqlite,
 };
 
 export const postgresColumns: ColumnTypes = {
@@ -50,4 +53,5 @@ export const postgresColumns: ColumnTypes = {
       autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_limit = 2000
     )`,
   ],
+  ofDatabase: ({ postgres }) => postgres,
 };

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { assertKnownSteps } from './migrations/migrate.ts';
 import { migrations } from './migrations/migrations.ts';
+import { sqliteTrigger } from './migrations/transaction-counts.ts';
 import { isSqliteBusy } from './sqlite/lock.ts';
 
 export interface RestoreOptions<T> {
@@ -62,9 +63,11 @@ async function copyWhole(source: string, draft: string): Promise<void> {
     const check = copy.prepare('pragma integrity_check').get()?.['integrity_check'];
     if (check !== 'ok') throw new Error(`${source} is damaged: ${String(check)}`);
     assertKnownSteps(stepsOf(copy, source), migrations);
-    // The service makes neither. Somebody else's would run within its own writes and reads.
-    const foreign = copy.prepare(`select name from sqlite_schema where type in ('trigger', 'view')`).get()?.['name'];
-    if (foreign !== undefined) throw new Error(`${source} has a trigger or view that is not ours: ${String(foreign)}`);
+    // Somebody else's would run within the service's own writes and reads.
+    const found = copy.prepare(`select name, sql from sqlite_schema where type in ('trigger', 'view')`).all();
+    const foreign = found.find(({ name, sql }) => sql !== sqliteTrigger(String(name)));
+    if (foreign !== undefined)
+      throw new Error(`${source} has a trigger or view that is not ours: ${String(foreign['name'])}`);
   } finally {
     copy.close();
   }

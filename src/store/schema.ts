@@ -15,6 +15,7 @@ import { intentRecord } from '../features/transactions/records/intent.ts';
 import { decisionRecord } from '../features/transactions/records/timeline-decision.ts';
 import { transactionRecord } from '../features/transactions/records/transaction.ts';
 import { transactionEventRecord } from '../features/transactions/records/transaction-event.ts';
+import type { TransactionStatus } from '../features/transactions/records/transaction-state.ts';
 import { triggerRecord } from '../features/triggers/records/trigger-state.ts';
 import { notificationRecord } from '../features/webhooks/records/notification.ts';
 import { webhookEventRecord } from '../features/webhooks/records/webhook-event.ts';
@@ -143,6 +144,16 @@ export interface Tables extends RecordTables {
     said_at: number;
     /** A JSON array of the ids of relayers. */
     unreached: string;
+  };
+  /** Written by triggers of the table `transactions`. What counts is the sum over all writers. */
+  transaction_counts: {
+    relayer_id: string;
+    status: TransactionStatus;
+    /** Whether they are being canceled, or were. */
+    is_canceled: number;
+    /** The connection to PostgreSQL that counted; 0: all those that are gone, or SQLite. */
+    writer: number;
+    count: number;
   };
   lanes: {
     lane: string;

@@ -120,7 +120,6 @@ export const transactionOperations = [
     id: 'listTransactions',
     tag,
     summary: 'List the transactions of a relayer',
-    description: 'Above 10,000, `total_items` may count transactions that were deleted within the last minute.',
     answer: page('Transactions, newest first', ({ transaction }) => transaction),
     errors: ['INVALID_REQUEST', ...OF_RELAYER],
     handle: ({ params, page, query }, { services }) => services.transactions.list(params.id, page, query.status),

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 import { baseline } from './baseline.ts';
+import { transactionCounts } from './transaction-counts.ts';
 
 /** One step of the schema. A released step is never edited: a change is made by a new step. */
 export interface Migration {
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   { name: 'dead rows', up: deadRows },
   { name: 'calls', up: calls },
   { name: 'triggers', up: triggers },
+  { name: 'counts of transactions', up: transactionCounts },
 ];
 
 /** Each transaction changes its row, those of its attempts and the lease of its lane again and again. */

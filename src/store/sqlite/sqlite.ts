@@ -154,6 +154,8 @@ function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = full');
+    // What an undone body would bring back, a few pages at a time. By default SQLite writes it to a file.
+    database.exec('pragma temp_store = memory');
     // After a crash, the log's content may be in memory only, or on a disk that failed. Writes it to the database file
     // before anybody reads it.
     database.exec('pragma wal_checkpoint(passive)');

@@ -30,25 +30,22 @@ export interface LongList {
   isLasting: boolean;
   /** The place `count` entries after the given one, or after the beginning. Undefined beyond the end. */
   place(after: ListPlace | undefined, count: number): Promise<ListPlace | undefined>;
-  /** How many entries come after a place, at most `most`. */
-  countAfter(after: ListPlace | undefined, most: number): Promise<number>;
   /** How many entries come before a place, at most `most`. */
   countBefore(before: ListPlace, most: number): Promise<number>;
 }
 
 /** Where a page of a list begins: `skip` entries after `after`. */
 interface PageStart {
-  total: number;
   after: ListPlace | undefined;
   skip: number;
 }
 
 /** A table of contents: a list as it was at some moment. */
 interface Contents {
-  total: number;
-  newest: ListPlace;
-  /** The place of the last entry of each stride. */
-  marks: readonly ListPlace[];
+  newest: ListPlace | undefined;
+  /** The place of the last entry of each stride, as far as pages were asked for. */
+  marks: ListPlace[];
+  isWhole: boolean;
 }
 
 /** Entries in a stride. Where the database is embedded, passing over a stride takes about 0.1 ms of the main loop. */
@@ -59,10 +56,10 @@ const MAX_STRIDES = 10;
 const SERVES_MS = 60_000;
 
 /**
- * Finds pages of long lists, and counts the lists, with queries whose time does not grow with the list. A short list is
- * counted each time. A longer list gets a table of contents, made stride by stride with a turn of the loop between
- * strides. It is used for a minute. New entries are counted in that time; entries that left are not subtracted. So a
- * list that empties fast is always counted first, up to a higher number.
+ * Finds pages of long lists with queries whose time does not grow with the list. A page near the beginning is counted
+ * from there. For later pages the list gets a table of contents, made stride by stride with a turn of the loop between
+ * strides, and only as far as it is needed. It is used for a minute. New entries are counted in that time; entries that
+ * left are not subtracted. So a list that empties fast is counted from its beginning up to a higher number.
  */
 export class ListPages {
   readonly #stride: number;
@@ -79,55 +76,42 @@ export class ListPages {
 
   /** Finds entry number `offset`, counted from 0. */
   async open(list: LongList, offset: number): Promise<PageStart> {
-    if (!list.isLasting || this.#serving(list) === undefined) {
-      const most = list.isLasting ? this.#stride : this.#counted;
-      const total = await list.countAfter(undefined, most + 1);
-      if (total <= most) return { total, after: undefined, skip: offset };
-    }
-    const { contents, newer } = await this.#contentsOf(list);
-    const stride = Math.min(Math.floor((offset - newer) / this.#stride), contents.marks.length);
-    return {
-      total: contents.total + newer,
-      after: contents.marks[stride - 1],
-      skip: stride > 0 ? offset - newer - stride * this.#stride : offset,
-    };
+    if (offset <= (list.isLasting ? this.#stride : this.#counted)) return { after: undefined, skip: offset };
+    const { newer, marks } = await this.#contentsUpTo(list, offset);
+    const stride = Math.min(Math.floor((offset - newer) / this.#stride), marks.length);
+    if (stride <= 0) return { after: undefined, skip: offset };
+    return { after: marks[stride - 1], skip: offset - newer - stride * this.#stride };
   }
 
-  async #contentsOf(list: LongList): Promise<{ contents: Contents; newer: number }> {
-    const contents = await this.#latest(list);
-    const newer = await list.countBefore(contents.newest, this.#counted + 1);
-    if (newer <= this.#counted) return { contents, newer };
-    this.#known.delete(list.name);
-    return { contents: await this.#latest(list), newer: 0 };
+  async #contentsUpTo(list: LongList, offset: number): Promise<{ newer: number; marks: readonly ListPlace[] }> {
+    const { newest } = await this.#extended(list, 0);
+    const newer = newest === undefined ? 0 : await list.countBefore(newest, this.#counted + 1);
+    if (newer > this.#counted) this.#known.delete(list.name);
+    const counted = newer > this.#counted ? 0 : newer;
+    const { marks } = await this.#extended(list, offset - counted);
+    return { newer: counted, marks };
   }
 
-  #latest(list: LongList): Promise<Contents> {
-    const known = this.#serving(list);
-    if (known !== undefined) return known;
-    const contents = this.#make(list);
-    this.#known.set(list.name, { madeAt: this.#elapsed(), contents });
+  /** The table of contents of a list up to an entry. One extension follows the other. */
+  #extended(list: LongList, upTo: number): Promise<Contents> {
+    const now = this.#elapsed();
+    for (const [one, { madeAt }] of this.#known) if (now - madeAt > SERVES_MS) this.#known.delete(one);
+    const known = this.#known.get(list.name);
+    const contents = this.#extend(list, upTo, known?.contents);
+    this.#known.set(list.name, { madeAt: known?.madeAt ?? now, contents });
     contents.catch(() => this.#known.delete(list.name));
     return contents;
   }
 
-  /** The known table of contents of a list, unless it is too old. */
-  #serving({ name }: LongList): Promise<Contents> | undefined {
-    const now = this.#elapsed();
-    for (const [one, { madeAt }] of this.#known) if (now - madeAt > SERVES_MS) this.#known.delete(one);
-    return this.#known.get(name)?.contents;
-  }
-
-  async #make(list: LongList): Promise<Contents> {
-    const newest = await list.place(undefined, 1);
-    const marks: ListPlace[] = [];
-    for (;;) {
+  async #extend(list: LongList, upTo: number, known: Promise<Contents> | undefined): Promise<Contents> {
+    const contents = (await known) ?? { newest: await list.place(undefined, 1), marks: [], isWhole: false };
+    const { marks } = contents;
+    while (!contents.isWhole && (marks.length + 1) * this.#stride <= upTo) {
       const mark = await list.place(marks.at(-1), this.#stride);
-      if (mark === undefined) break;
-      marks.push(mark);
+      if (mark === undefined) contents.isWhole = true;
+      else marks.push(mark);
       await turn();
     }
-    const rest = await list.countAfter(marks.at(-1), this.#stride);
-    // Without a newest entry, the list became empty while it was read, so there is nothing to find.
-    return { total: marks.length * this.#stride + rest, newest: newest ?? { created_at: 0, id: '' }, marks };
+    return contents;
   }
 }

@@ -1,7 +1,11 @@
 import type { Test } from 'tap';
 import { anchorKindSchema } from '../../../src/features/transactions/records/anchor.ts';
 import type { Transaction, TransactionChange } from '../../../src/features/transactions/records/transaction.ts';
-import { canBecome, transactionStatusSchema } from '../../../src/features/transactions/records/transaction-state.ts';
+import {
+  canBecome,
+  type TransactionStatus,
+  transactionStatusSchema,
+} from '../../../src/features/transactions/records/transaction-state.ts';
 import type { Store, StoreWriter } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf, withRelayer } from '../store.ts';
 
@@ -106,6 +110,49 @@ export function transactionsContract(t: Test, openEmpty: (t: Test) => Promise<St
     t.strictSame(await ids('relayer-1', FIRST, 'pending'), ['b', 'd', 2], 'those being canceled are left out');
     t.strictSame(await ids('relayer-1', FIRST, 'confirmed'), ['c', 1], 'but not of a final status');
     t.strictSame(await ids('relayer-3', FIRST), [0]);
+  });
+
+  t.test('the number of transactions follows every write, also of writers at the same time', async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf()));
+    const ids = Array.from({ length: 12 }, (_, index) => `t${index}`);
+    await Promise.all(ids.map((id) => insert(store, transactionOf({ id }))));
+    const moves: [TransactionStatus, TransactionChange][] = [
+      ['pending', { status: 'sent', sequence: 1n }],
+      ['sent', { noopEnd: 'canceled' }],
+      ['sent', { status: 'submitted' }],
+      ['submitted', { status: 'canceled' }],
+    ];
+    const moved = ids.map(async (id, index) => {
+      for (const [seen, change] of moves.slice(0, index % 5)) {
+        await store.write((writer) =>
+          writer.updateTransaction(id, seen, { ...change, ...('sequence' in change && { sequence: BigInt(index) }) }),
+        );
+      }
+    });
+    await Promise.all(moved);
+    const undone = store.write(async (writer) => {
+      await writer.insertTransaction(transactionOf({ id: 'undone' }));
+      throw new Error('undone');
+    });
+    await t.rejects(undone, { message: 'undone' });
+    const totals = async () =>
+      await Promise.all(
+        [undefined, ...transactionStatusSchema.options].map(async (status) => {
+          const { items, total } = await store.read.transactions('relayer-1', { page: 1, perPage: 500 }, status);
+          t.equal(total, items.length, `all of ${status ?? 'all'} are on the page`);
+          return [status ?? 'all', total];
+        }),
+      );
+    t.match(Object.fromEntries(await totals()), { all: 12, pending: 3, sent: 3, submitted: 0, canceled: 2 });
+    t.equal(await store.read.pendingCount('relayer-1'), 10, 'with those that are being canceled');
+    t.strictSame((await store.read.openCounts()).map(({ status, count }) => `${count} ${status}`).sort(), [
+      '2 submitted',
+      '3 pending',
+      '5 sent',
+    ]);
+    t.equal(await store.write(async (writer) => writer.pruneTransactions((await store.now()) + 1_000, 50)), 2);
+    t.match(Object.fromEntries(await totals()), { all: 10, canceled: 0 });
   });
 
   t.test('due work is found by lane, what is due for longest first', async (t) => {

@@ -24,6 +24,9 @@ const after = (matching: Matching, at: number, id: string) =>
 const before = (matching: Matching, at: number, id: string) =>
   matching.where(sql<boolean>`(created_at, id) > (${at}, ${id})`);
 
+/** A page that begins later than this is looked for only when the list is known to reach so far. */
+const MAX_UNCOUNTED = 1_000;
+
 /** Returns pages of a relayer's transactions, fast for any number of transactions. */
 export function transactionList(
   connection: Connection,
@@ -40,9 +43,15 @@ export function transactionList(
 
   async function pageOf(relayerId: string, limit: number, offset: number, status?: TransactionStatus) {
     const queries = queriesOf(status);
-    const list = listOf(queries, relayerId, status);
-    const { total, after: place, skip } = await contents.open(list, offset);
-    const known = (await queries.marks(relayerId, place, limit, skip)).map((mark) => records.known(mark));
+    // A number beyond every list, or a page of nothing, would make the database walk through the list.
+    if (limit === 0 || offset > MAX_UNCOUNTED) {
+      const total = await queries.total(relayerId);
+      if (limit === 0 || offset >= total) return { items: [], total };
+    }
+    const { after: place, skip } = await contents.open(listOf(queries, relayerId, status), offset);
+    const found = await queries.marks(relayerId, place, limit, skip);
+    const total = found[0]?.total ?? (await queries.total(relayerId));
+    const known = found.map(({ id, revision }) => records.known({ id, revision }));
     if (known.every((record) => record !== undefined)) return { items: known, total };
     const rows = await queries.rows(relayerId, place, limit, skip);
     return { items: rows.map((row) => records.record(row)), total };
@@ -72,19 +81,24 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
   }
 
   const onePlace = (of: Matching, skip: number) => newestFirst(of).select(['created_at', 'id']).limit(1).offset(skip);
-  const upTo = (of: Matching, most: number) =>
-    db
-      .selectFrom(of.select('transactions.id').limit(most).as('some'))
-      .select((on) => on.fn.countAll<number>().as('total'));
+  /** The counts that the triggers of the table keep. */
+  const total = (relayerId: string) => {
+    const all = db.selectFrom('transaction_counts').where('transaction_counts.relayer_id', '=', relayerId);
+    const counted = status === undefined ? all : all.where('transaction_counts.status', '=', status);
+    const shown = status === undefined || isFinal(status) ? counted : counted.where('is_canceled', '=', 0);
+    return shown.select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total'));
+  };
 
-  function pages<Row>(columnsOf: (matching: Matching) => SelectQueryBuilder<Tables, 'transactions', Row>) {
+  function pages<Row>(
+    columnsOf: (matching: Matching, relayerId: string) => SelectQueryBuilder<Tables, 'transactions', Row>,
+  ) {
     const first = preparedQuery(connection, (relayerId: string, limit: number, skip: number) =>
-      columnsOf(newestFirst(matching(relayerId)))
+      columnsOf(newestFirst(matching(relayerId)), relayerId)
         .limit(limit)
         .offset(skip),
     );
     const later = preparedQuery(connection, (relayerId: string, at: number, id: string, limit: number, skip: number) =>
-      columnsOf(newestFirst(after(matching(relayerId), at, id)))
+      columnsOf(newestFirst(after(matching(relayerId), at, id)), relayerId)
         .limit(limit)
         .offset(skip),
     );
@@ -92,20 +106,20 @@ function createQueries(connection: Connection, status: TransactionStatus | undef
       place === undefined ? first(relayerId, limit, skip) : later(relayerId, place.created_at, place.id, limit, skip);
   }
 
+  const totals = preparedQuery(connection, total);
   return {
     rows: pages((of) => of.selectAll()),
-    /** The columns that show whether a row is unchanged. */
-    marks: pages((of) => of.select(['id', 'revision'])),
+    /** The columns that show whether a row is unchanged, and the length of the list. */
+    marks: pages((of, relayerId) => of.select(['id', 'revision']).select(total(relayerId).as('total'))),
+    total: async (relayerId: string) => countOf(await totals(relayerId)),
     place: preparedQuery(connection, (relayerId: string, skip: number) => onePlace(matching(relayerId), skip)),
     placeAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, skip: number) =>
       onePlace(after(matching(relayerId), at, id), skip),
     ),
-    count: preparedQuery(connection, (relayerId: string, most: number) => upTo(matching(relayerId), most)),
-    countAfter: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
-      upTo(after(matching(relayerId), at, id), most),
-    ),
     countBefore: preparedQuery(connection, (relayerId: string, at: number, id: string, most: number) =>
-      upTo(before(matching(relayerId), at, id), most),
+      db
+        .selectFrom(before(matching(relayerId), at, id).select('transactions.id').limit(most).as('some'))
+        .select((on) => on.fn.countAll<number>().as('total')),
     ),
   };
 }
@@ -121,12 +135,6 @@ function listOf(queries: Queries, relayerId: string, status: TransactionStatus |
           : await queries.placeAfter(relayerId, of.created_at, of.id, count - 1);
       return rows[0];
     },
-    countAfter: async (of, most) =>
-      countOf(
-        of === undefined
-          ? await queries.count(relayerId, most)
-          : await queries.countAfter(relayerId, of.created_at, of.id, most),
-      ),
     countBefore: async (of, most) => countOf(await queries.countBefore(relayerId, of.created_at, of.id, most)),
   };
 }

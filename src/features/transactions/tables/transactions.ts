@@ -319,31 +319,42 @@ export function transactionReads(connection: Connection) {
     },
 
     async pendingCount(relayerId) {
-      const { count } = await db
-        .selectFrom('transactions')
-        .select((on) => on.fn.countAll<number>().as('count'))
-        .where('relayer_id', '=', relayerId)
-        .where('status', 'in', PENDING_STATUSES)
-        .executeTakeFirstOrThrow();
-      return count;
+      return countOf(
+        await db
+          .selectFrom('transaction_counts')
+          .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total'))
+          .where('relayer_id', '=', relayerId)
+          .where('status', 'in', PENDING_STATUSES)
+          .execute(),
+      );
     },
 
     async openCounts() {
-      // Starts from the relayers, which are few, and uses the index on relayer and status. The history costs nothing.
       const rows = await db
         .selectFrom('relayers')
-        .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
-        .select(['relayers.id', 'relayers.network_type', 'transactions.status'])
-        .select((on) => [on.fn.countAll<number>().as('count'), on.fn.min('transactions.created_at').as('oldest')])
-        .where('transactions.status', 'in', OPEN_STATUSES)
-        .groupBy(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .innerJoin('transaction_counts', 'transaction_counts.relayer_id', 'relayers.id')
+        .select(['relayers.id', 'relayers.network_type', 'transaction_counts.status'])
+        .select(sql<number>`cast(sum(count) as bigint)`.as('count'))
+        .select((on) =>
+          on
+            .selectFrom('transactions')
+            .select('created_at')
+            .whereRef('transactions.relayer_id', '=', 'relayers.id')
+            .whereRef('transactions.status', '=', 'transaction_counts.status')
+            .orderBy('created_at')
+            .limit(1)
+            .as('oldest'),
+        )
+        .where('transaction_counts.status', 'in', OPEN_STATUSES)
+        .groupBy(['relayers.id', 'relayers.network_type', 'transaction_counts.status'])
+        .having(sql<number>`sum(count)`, '>', 0)
         .execute();
       return rows.map(({ id, network_type, status, count, oldest }) => ({
         relayerId: id,
         networkType: networkTypeSchema.parse(network_type),
         status: transactionStatusSchema.parse(status),
         count,
-        oldestAt: oldest,
+        oldestAt: oldest ?? 0,
       }));
     },
 
@@ -419,7 +430,22 @@ function assertStep(id: string, seen: TransactionStatus, next: TransactionStatus
 }
 
 /** Deletes transactions that ended long ago, unless an idempotency key names them. */
-export function pruningWrites({ db }: Connection) {
+export function pruningWrites({ db, hasOtherWriters = false }: Connection) {
+  /** Adds up what connections counted that are gone, so that their rows do not pile up. */
+  async function foldCounts(): Promise<void> {
+    if (!hasOtherWriters) return;
+    await sql`with gone as (
+        delete from transaction_counts
+        where writer <> 0 and writer not in (select pid from pg_stat_activity where pid is not null)
+        returning relayer_id, status, is_canceled, count
+      )
+      insert into transaction_counts as known (relayer_id, status, is_canceled, writer, count)
+        select relayer_id, status, is_canceled, 0, sum(count) from gone group by 1, 2, 3
+        on conflict (relayer_id, status, is_canceled, writer) do update set count = known.count + excluded.count`.execute(
+      db,
+    );
+  }
+
   return {
     async pruneTransactions(before, limit) {
       const ended = await db
@@ -432,6 +458,8 @@ export function pruningWrites({ db }: Connection) {
         .orderBy('ended_at')
         .limit(limit)
         .execute();
+      // This was the last batch.
+      if (ended.length < limit) await foldCounts();
       if (ended.length === 0) return 0;
       const ids = ended.map(({ id }) => id);
       await db.deleteFrom('decisions').where('transaction_id', 'in', ids).execute();
