@@ -233,7 +233,8 @@ async function contextOf(context: PluginContext, link: RelayerLink, storage: Sto
     providers.set(chainId, provider);
     return provider;
   };
-  const log: unknown = params?.log;
+  const { trigger } = context as { trigger?: { event?: { body?: { log?: unknown } } } };
+  const log: unknown = trigger?.event?.body?.log ?? params?.log;
   return {
     gelatoArgs: {
       chainId: ownChain,
