@@ -26,10 +26,11 @@ import { WebhookDelivery } from '../engine/webhooks/webhook-delivery.ts';
 import { MASTER_KEY_ID } from '../features/api-keys/records/access.ts';
 import { createServices } from '../features/create-services.ts';
 import { createPluginHost, type PluginHostDeps } from '../features/plugins/host/create-plugin-host.ts';
-import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
+import type { PluginBooks, PluginHost } from '../features/plugins/host/plugin-host.ts';
 import type { Relayer } from '../features/relayers/records/relayer.ts';
 import type { ApiServices } from '../features/services.ts';
 import { createTransactionEvents } from '../features/transactions/transaction-events.ts';
+import { TriggerLoop } from '../features/triggers/trigger-loop.ts';
 import { SignInCode } from '../http/access/sign-in-code.ts';
 import { HTTP_LIMITS } from '../http/admission.ts';
 import type { HttpServer } from '../http/connections.ts';
@@ -184,7 +185,16 @@ async function build(parts: ServiceParts, teardown: Teardown, deadline: Shutdown
     declared: () => live.relayers,
   });
   teardown.defer('relayers that wait for their signers', () => waiting.close());
-  const serving = await createServing(built, { storage, signing, settings, clients, driving, pluginHost, apiKey });
+  const serving = await createServing(built, {
+    storage,
+    signing,
+    settings,
+    clients,
+    driving,
+    pluginHost,
+    apiKey,
+    live,
+  });
   sampleAtScrape(built.metrics, {
     store,
     chains,
@@ -196,6 +206,7 @@ async function build(parts: ServiceParts, teardown: Teardown, deadline: Shutdown
   await settings.feed.start();
   driving.delivery.start();
   driving.retention.start();
+  serving.triggers.start();
   await allStarted([driving.engine.start(), serving.hostStarted], stop);
   waiting.add(settings.waiting);
   if (parts.readConfiguration !== undefined) {
@@ -398,6 +409,7 @@ interface ServingParts {
   driving: Driving;
   pluginHost: PluginHost;
   apiKey: Awaited<ReturnType<typeof openMasterApiKey>>;
+  live: LiveSettings;
 }
 
 /** The services, the plugin host on top of them, and the HTTP server, which does not listen yet. */
@@ -407,7 +419,8 @@ async function createServing(built: Build, parts: ServingParts) {
   const { storage, settings, driving, pluginHost, apiKey } = parts;
   const { store, keys } = storage;
   const { limiter, relayerLimit } = createLimits(environment, { buckets: store.buckets, clock, log });
-  const services = servicesOf(built, parts, relayerLimit);
+  const triggers = createTriggerLoop(built, parts);
+  const services = servicesOf(built, parts, relayerLimit, triggers);
   const idempotencyKeys = new IdempotencyKeys({
     store,
     clock,
@@ -417,7 +430,11 @@ async function createServing(built: Build, parts: ServingParts) {
   });
   teardown.defer('idempotency keys', () => idempotencyKeys.close());
   settings.plugins.whenRead(() => pluginHost.applySettings());
-  const hostStarted = pluginHost.start({ services, books: store.read, settings: (id) => settings.plugins.of(id) });
+  const hostStarted = pluginHost.start({
+    services,
+    books: booksOf(store, services),
+    settings: (id) => settings.plugins.of(id),
+  });
   hostStarted.catch(() => undefined);
   const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({
@@ -442,13 +459,41 @@ async function createServing(built: Build, parts: ServingParts) {
     clock,
     newId,
   });
-  return { server, hostStarted, signInCode };
+  return { server, hostStarted, signInCode, triggers };
+}
+
+function booksOf({ read }: Storage['store'], { triggers }: ApiServices): PluginBooks {
+  return {
+    kvUsage: (pluginId) => read.kvUsage(pluginId),
+    spentLastHour: (pluginId, relayerId) => read.spentLastHour(pluginId, relayerId),
+    triggers: (plugin) => triggers.views(plugin),
+  };
+}
+
+function createTriggerLoop(
+  { log, metrics, newId, teardown }: Build,
+  { storage: { store }, driving, live }: ServingParts,
+): TriggerLoop {
+  const triggers = new TriggerLoop({
+    store,
+    declared: () => live.plugins,
+    calls: { wake: () => {} },
+    outbox: driving.outbox,
+    onNews: (listener) => driving.engine.onNews(listener),
+    elapsed: clock.elapsed,
+    newId,
+    log,
+    metrics,
+  });
+  teardown.defer('triggers', () => triggers.close());
+  return triggers;
 }
 
 function servicesOf(
   { configuration, chains, signerKinds, log, metrics, newId }: Build,
-  { storage: { store }, signing, settings, clients, driving }: ServingParts,
+  { storage: { store }, signing, settings, clients, driving, live }: ServingParts,
   relayerLimit: ReturnType<typeof createLimits>['relayerLimit'],
+  triggers: TriggerLoop,
 ): ApiServices {
   return createServices({
     relayerLimit,
@@ -464,6 +509,12 @@ function servicesOf(
     engine: driving.engine,
     outbox: driving.outbox,
     feed: settings.feed,
+    triggers: {
+      declared: () => live.plugins,
+      secret: (reference) => createSecretResolver(live.variables)(reference),
+      calls: { wake: () => {} },
+      changed: () => triggers.wake(),
+    },
     rpcGuard: clients.rpc,
     webhooks: clients.webhooks,
     wakeDelivery: () => driving.delivery.wake(),

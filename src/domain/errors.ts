@@ -7,6 +7,13 @@ import type { DisabledReason } from '../features/relayers/records/disabled-reaso
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, retryable: false, text: '{reason}', message: 'Bad Request' },
   UNAUTHORIZED: { status: 401, retryable: false, text: 'Unauthorized' },
+  /** The same for an unknown hook as for a wrong signature: nobody is to find hooks by asking. */
+  WEBHOOK_REFUSED: {
+    status: 401,
+    retryable: false,
+    text: 'There is no such hook, or the signature of the webhook is missing, wrong or too old',
+    message: 'Unauthorized',
+  },
   RELAYER_PAUSED: { status: 403, retryable: true, text: 'Relayer paused' },
   RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled: {reason}', message: 'Relayer disabled' },
   /** A transaction that a plugin's grant does not allow, ever. */
@@ -57,6 +64,7 @@ export const ERRORS = {
   NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
   METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
+  TRIGGER_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin {id} has no trigger {name}' },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, text: '{method} is not allowed here; allowed: {allowed}' },
   PLUGIN_GET_DISABLED: {
     status: 405,
@@ -103,6 +111,7 @@ export const ERRORS = {
     text: "Cannot delete relayer '{id}' because it has {count} transaction(s). Please wait for all transactions to complete or cancel them before deleting the relayer.",
     message: 'Relayer is in use',
   },
+  TRIGGER_PAUSED: { status: 409, retryable: true, text: 'Trigger {name} of plugin {id} is paused' },
   IDEMPOTENCY_MISMATCH: {
     status: 409,
     retryable: false,

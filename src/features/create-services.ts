@@ -36,6 +36,7 @@ import { createSigningService } from './signing/signing.ts';
 import type { Timestamp } from './transactions/records/transaction.ts';
 import { createLifecycleService } from './transactions/transaction-changes.ts';
 import { createTransactionsService } from './transactions/transactions.ts';
+import { createTriggersService, type TriggersDeps } from './triggers/triggers.ts';
 import { createDeliveriesService } from './webhooks/deliveries.ts';
 
 export interface ServicesDeps {
@@ -55,6 +56,8 @@ export interface ServicesDeps {
   /** Takes the events for webhooks. */
   outbox: Pick<Outbox, 'answered' | 'committed'>;
   relayerLimit?: RelayerLimit | undefined;
+  /** What the triggers of plugins need. */
+  triggers: Pick<TriggersDeps, 'declared' | 'secret' | 'calls' | 'changed'>;
   /** Called after each change of settings that are held in memory. */
   feed: Pick<SettingsFeed, 'changed'>;
   /** Checks a relayer's endpoints. */
@@ -105,6 +108,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createRecordedEffects(store),
     plugins: createPluginsService({ store, feed }),
+    triggers: createTriggersService({ ...deps.triggers, store, newId, metrics }),
     audit: createAuditService(store.read),
   };
 }

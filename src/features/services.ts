@@ -13,6 +13,7 @@ import type { RecordedEffects } from './recorded-effects.ts';
 import type { RelayerFilter } from './relayers/records/relayer.ts';
 import type { ResourceService } from './resource.ts';
 import type { TransactionStatus } from './transactions/records/transaction-state.ts';
+import type { TriggersService } from './triggers/triggers.ts';
 import type { DeliveriesService } from './webhooks/deliveries.ts';
 
 /**
@@ -38,6 +39,7 @@ export interface Services {
 export interface ApiServices extends Services {
   readonly deliveries: DeliveriesService;
   readonly plugins: PluginsService;
+  readonly triggers: TriggersService;
   readonly resources: Readonly<Record<ResourceName, ResourceService>>;
   readonly audit: AuditService;
 }

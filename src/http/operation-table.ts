@@ -11,6 +11,7 @@ import {
   timelineSchema,
   transactionOperations,
 } from '../features/transactions/operations.ts';
+import { hookOperations, triggerOperations } from '../features/triggers/operations.ts';
 import { deliveryOperations, deliverySchema, wholeDeliverySchema } from '../features/webhooks/operations.ts';
 import { failureSchema, pluginFailureSchema, readinessSchema } from './openapi/answers.ts';
 import { type ChainBodies, type DescribedOperation, describedOperation, type Operation } from './operation.ts';
@@ -28,6 +29,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...batchOperations,
   ...lifecycleOperations,
   ...pluginOperations,
+  ...triggerOperations,
   ...RESOURCES.flatMap(resourceOperations),
   ...deliveryOperations,
   ...signingOperations,
@@ -37,7 +39,12 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...metricOperations,
 ];
 
-export const ALL_OPERATIONS: readonly Operation[] = [...API_OPERATIONS, ...pluginCallOperations, descriptionOperation];
+export const ALL_OPERATIONS: readonly Operation[] = [
+  ...API_OPERATIONS,
+  ...pluginCallOperations,
+  ...hookOperations,
+  descriptionOperation,
+];
 
 /** All operations with what is said of them, by method and path. */
 export function describedOperations(chains: ChainBodies): Readonly<Record<string, DescribedOperation>> {

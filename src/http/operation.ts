@@ -293,7 +293,8 @@ export interface DescribedOperation extends Omit<Operation, 'body' | 'answer' | 
 
 export function describedOperation(declared: Operation, chains: ChainBodies): DescribedOperation {
   const { isOptional = false, ...body } = now(declared.body, chains) ?? {};
-  const takesKey = declared.config?.runsPlugin === true || declared.method !== 'GET';
+  const takesKey =
+    declared.config?.runsPlugin === true || (declared.method !== 'GET' && declared.permission !== 'public');
   return {
     ...declared,
     description: now(declared.description, chains),

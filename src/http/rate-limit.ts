@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { KeyRate } from '../features/api-keys/records/api-key.ts';
 import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 declare module 'fastify' {
@@ -12,6 +13,10 @@ declare module 'fastify' {
      * @throws AppError `TOO_MANY_REQUESTS`; `INVALID_REQUEST` for more than the key may ever ask for at once
      */
     countAs(many: number, request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  }
+  interface FastifyContextConfig {
+    /** The route takes webhooks: they have a rate of their own for each address, whatever key they carry. */
+    isHook?: boolean;
   }
   interface FastifyRequest {
     /** The most requests that its key may make at once. */
@@ -50,12 +55,18 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
   });
 }
 
+/** How many webhooks one address may deliver: in a second, and at once. */
+const HOOK_RATE: KeyRate = { perSecond: 50, burst: 100 };
+
 /**
  * Takes tokens from the bucket of the request's key, and then from those of the keys that made it, the nearest first.
  * Otherwise a key could multiply its rate by making keys. A refused request costs no token of the keys further up.
  * @returns the verdict of the bucket that has the least left
  */
 function takeAll(limiter: RateLimiter, request: FastifyRequest, count = 1): RateVerdict | Promise<RateVerdict> {
+  if (request.routeOptions.config.isHook === true) {
+    return limiter.take(`hook ${subjectOfAddress(request.ip)}`, HOOK_RATE, count);
+  }
   const { identity } = request;
   const own = limiter.take(subjectOf(request), identity?.rate, count);
   const shared = identity?.sharedRates;

@@ -91,6 +91,13 @@ function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read:
   });
 }
 
+/** Leaves every body as the bytes that arrived, which are what is signed. */
+export function acceptBytes(app: FastifyInstance, mostBytes: number): void {
+  app.removeAllContentTypeParsers();
+  const asIs = { parseAs: 'buffer', bodyLimit: mostBytes } as const;
+  app.addContentTypeParser('*', asIs, (_request, body: Buffer, done) => done(null, body));
+}
+
 /** Reads JSON as UTF-8 and ignores a byte order mark (RFC 8259, section 8.1). An empty body is `undefined`. */
 function readJson(body: Buffer, integers: IntegerReading, mostValues: number): unknown {
   if (body.length === 0) return undefined;

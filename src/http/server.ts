@@ -3,6 +3,7 @@ import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { pluginCallOperations } from '../features/plugins/operations.ts';
 import type { TransactionEvents } from '../features/transactions/transaction-events.ts';
+import { hookOperations, MAX_WEBHOOK_BYTES } from '../features/triggers/operations.ts';
 import type { AcceptedKeys } from './access/authenticate.ts';
 import { admitRequests, Drain, limitHandlers } from './admission.ts';
 import {
@@ -20,7 +21,7 @@ import { honourIdempotencyKeys } from './idempotency-hook.ts';
 import { type ApiParts, refuseUndeclared, register } from './operation.ts';
 import { API_OPERATIONS } from './operation-table.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { acceptAnythingAsJson, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
+import { acceptAnythingAsJson, acceptBytes, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
 import { descriptionOperation, pageRoutes } from './routes/pages.ts';
 import { collectRoutes, noSchemaCompilers, refuseOtherMethods } from './routing.ts';
@@ -105,6 +106,10 @@ async function addRoutes(
   await app.register(async (calls) => {
     acceptAnythingAsJson(calls);
     register(calls, pluginCallOperations, parts);
+  });
+  await app.register(async (hooks) => {
+    acceptBytes(hooks, MAX_WEBHOOK_BYTES);
+    register(hooks, hookOperations, parts);
   });
   await app.register(async (pages) => {
     register(pages, [descriptionOperation], parts);

@@ -49,6 +49,26 @@ export const METRICS = {
     labels: ['plugin_id'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
+  trigger_firings: {
+    kind: 'counter',
+    help: 'Calls that triggers of plugins made.',
+    labels: ['plugin_id', 'trigger'],
+  },
+  trigger_firings_skipped: {
+    kind: 'counter',
+    help: 'Firings of triggers that made no call: the one before ran, the rate was used up, or they were missed.',
+    labels: ['plugin_id', 'trigger'],
+  },
+  trigger_paused: {
+    kind: 'gauge',
+    help: '1 for a trigger that is paused, by a person or because its calls threw.',
+    labels: ['plugin_id', 'trigger', 'by'],
+  },
+  trigger_webhooks: {
+    kind: 'counter',
+    help: 'Webhooks for triggers by result: called, repeated, refused, paused, limited.',
+    labels: ['result'],
+  },
   plugin_capability_calls: {
     kind: 'counter',
     help: 'What plugins asked of the service.',

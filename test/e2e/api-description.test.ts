@@ -1,4 +1,5 @@
 /** The answers of a running service have exactly the keys and shapes of the API's description. */
+import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { fund } from '../../examples/demo/chain.ts';
 import { RESOURCE_PATHS } from '../../src/features/api-keys/records/access.ts';
@@ -14,6 +15,7 @@ import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const described = describedOperations(describedBodies());
+const HOOK_SECRET = { type: 'plain', value: 'a secret that is long enough to be one' };
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
 t.test('every operation, once', async (t) => {
@@ -24,6 +26,7 @@ t.test('every operation, once', async (t) => {
     // Nothing listens at the webhook's address.
     env: { WEBHOOK_BLOCK_PRIVATE_IPS: 'false' },
     plugins: [
+      { id: 'called', path: 'ok.ts', triggers: [{ name: 'alert', on: 'webhook', secret: HOOK_SECRET }] },
       { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, emit_usage: true, allow_get_invocation: true },
       { id: 'fails', path: 'fails.ts', emit_logs: true },
     ],
@@ -38,11 +41,11 @@ t.test('every operation, once', async (t) => {
   t.teardown(() => service.stop());
   const left = new Set(Object.keys(described));
 
-  const ask = async (route: string, path: string, body?: unknown) => {
+  const ask = async (route: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const [method = ''] = route.split(' ');
     const answer = await fetch(`${service.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const operation = described[route];
@@ -71,6 +74,13 @@ t.test('every operation, once', async (t) => {
   await ask('POST /api/v1/plugins/:id/reload', '/api/v1/plugins/ok/reload');
   t.equal((await service.call('ok')).status, 200);
   await ask('GET /api/v1/plugins/:id/logs', '/api/v1/plugins/ok/logs');
+  for (const deed of ['pause', 'resume', 'fire']) {
+    await ask(`POST /api/v1/plugins/:id/triggers/:name/${deed}`, `/api/v1/plugins/called/triggers/alert/${deed}`);
+  }
+  const signature = createHmac('sha256', HOOK_SECRET.value)
+    .update(JSON.stringify({ a: 1 }))
+    .digest('hex');
+  await ask('POST /api/v1/hooks/:id/:name', '/api/v1/hooks/called/alert', { a: 1 }, { 'x-signature': signature });
   await ask('GET /api/v1/relayers', '/api/v1/relayers');
   await ask('GET /api/v1/relayers/:id', relayer);
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });

@@ -31,7 +31,7 @@ import type { Store } from '../../src/store/store.ts';
 import { FakeChain } from './fake-chain.ts';
 import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
 import { FakeSigner } from './fake-signer.ts';
-import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
+import { NO_PLUGIN_HTTP, NO_TRIGGERS } from './no-plugin-http.ts';
 import { noSigners } from './no-signers.ts';
 import { RecordedMetrics } from './recorded-metrics.ts';
 import { quickFolder } from './run-folder.ts';
@@ -151,6 +151,7 @@ export class EngineWorld {
       engine,
       outbox: this.outbox,
       feed: { changed: async () => {} },
+      triggers: NO_TRIGGERS,
       randomBytes,
       startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),

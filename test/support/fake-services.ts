@@ -22,6 +22,7 @@ import type {
   TransactionsService,
 } from '../../src/features/services.ts';
 import type { TransactionStatus } from '../../src/features/transactions/records/transaction-state.ts';
+import type { TriggersService } from '../../src/features/triggers/triggers.ts';
 import type { DeliveriesService } from '../../src/features/webhooks/deliveries.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
@@ -38,6 +39,7 @@ export class FakeServices implements ApiServices {
   readonly effects = new FakeEffects();
   readonly deliveries = new FakeDeliveries();
   readonly plugins = new FakePlugins();
+  readonly triggers = new FakeTriggers();
   readonly resources = {
     ...(Object.fromEntries(
       (Object.keys(RESOURCE_PATHS) as ResourceName[]).map((name) => [name, new FakeResource(name)]),
@@ -46,6 +48,23 @@ export class FakeServices implements ApiServices {
     api_key: new FakeApiKeys('api_key'),
   };
   readonly audit = new FakeAudit();
+}
+
+class FakeTriggers implements TriggersService {
+  async views(): Promise<WireObject[]> {
+    return [];
+  }
+
+  async fire({ id }: PluginEntry, name: string): Promise<WireObject> {
+    throw new AppError('TRIGGER_NOT_FOUND', { id, name });
+  }
+
+  pause = this.fire;
+  resume = this.fire;
+
+  async receive(): Promise<WireObject> {
+    throw new AppError('WEBHOOK_REFUSED', {});
+  }
 }
 
 class FakeDeliveries implements DeliveriesService {

@@ -19,6 +19,7 @@ import { RecordedMetrics } from './recorded-metrics.ts';
 class FakeBooks implements PluginBooks {
   kvUsage = async () => ({ keys: 2, bytes: 30 });
   spentLastHour = async () => ({ value: 5n, fee: 2n ** 70n });
+  triggers = async () => [];
 }
 
 export interface RunningHost {

@@ -22,7 +22,7 @@ import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Crash } from './crash.ts';
 import { NO_MARKET } from './no-market.ts';
-import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
+import { NO_PLUGIN_HTTP, NO_TRIGGERS } from './no-plugin-http.ts';
 import { noSigners } from './no-signers.ts';
 import { RecordedMetrics } from './recorded-metrics.ts';
 import { relayerOf } from './store.ts';
@@ -152,6 +152,7 @@ export abstract class Scenario {
       networks: new NetworkDirectory([], store.read),
       ...noSigners(store),
       feed: { changed: async () => {} },
+      triggers: NO_TRIGGERS,
       randomBytes,
       startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),

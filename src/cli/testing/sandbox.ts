@@ -78,7 +78,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   await host.start({
     services,
     capabilities: fakes.capabilities(bindCapabilities(services)),
-    books: { kvUsage: async () => ({ keys: 0, bytes: 0 }), spentLastHour: async () => ({ value: 0n, fee: 0n }) },
+    books: {
+      kvUsage: async () => ({ keys: 0, bytes: 0 }),
+      spentLastHour: async () => ({ value: 0n, fee: 0n }),
+      triggers: async () => [],
+    },
   });
   return {
     async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {} } = {}) {

@@ -3,6 +3,7 @@ import type { WireObject } from '../../domain/json/json.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { wireTime } from '../../domain/wire-time.ts';
+import type { PluginEntry } from '../../features/plugins/records/plugin.ts';
 import { type DisabledReason, disabledText } from '../../features/relayers/records/disabled-reason.ts';
 import { type Relayer, relayerView } from '../../features/relayers/records/relayer.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
@@ -28,6 +29,14 @@ export interface LowBalance {
   threshold: bigint;
   /** Below this the relayer is disabled. */
   minBalance: bigint;
+}
+
+/** A trigger whose last calls all threw. */
+export interface PausedTrigger {
+  plugin: PluginEntry;
+  name: string;
+  lastCall: string | null;
+  throws: number;
 }
 
 /**
@@ -101,6 +110,30 @@ export class Outbox {
       payload_type: `${type}_rpc`,
       ...answer,
     }));
+  }
+
+  /** A trigger does not fire any more. It is told where the events of a relayer are told that its plugin may use. */
+  async triggerPaused(writer: StoreWriter, { plugin, name, lastCall, throws }: PausedTrigger): Promise<void> {
+    const { newId, now } = this.#deps;
+    const { id: pluginId, permissions } = plugin;
+    const isUsable = ({ id }: Relayer) => permissions === undefined || Object.hasOwn(permissions.relayers, id);
+    const notifications = (await writer.allRelayers()).filter(isUsable).map(({ notificationId }) => notificationId);
+    for (const notificationId of new Set(notifications)) {
+      if (notificationId === null) continue;
+      const id = newId();
+      const payload = {
+        payload_type: 'plugin_trigger',
+        plugin_id: pluginId,
+        trigger: name,
+        last_call: lastCall,
+        throws,
+      };
+      const body = writeJson({ id, event: 'plugin_trigger_paused', payload, timestamp: wireTime(now()) });
+      const subject = `trigger:${pluginId}/${name}`;
+      await writer.insertEvent({
+        ...{ id, notificationId, subject, relayerId: null, event: 'plugin_trigger_paused', body },
+      });
+    }
   }
 
   /** To be called after the commit. */

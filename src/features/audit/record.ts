@@ -34,6 +34,9 @@ export const auditActionSchema = z.enum([
   'cancel',
   'sign',
   'pass',
+  'fire',
+  'pause',
+  'resume',
 ]);
 
 /** A resource as answers show it, so without secrets. Integers beyond 2^53 are read as their digits. */

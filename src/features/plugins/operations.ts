@@ -8,6 +8,7 @@ import { seenPlugin } from '../../http/access/seen-plugin.ts';
 import { pluginFailureSchema, pluginResultSchema } from '../../http/openapi/answers.ts';
 import { type ApiParts, BODY, type Call, type Operation, one, operation, page, raw } from '../../http/operation.ts';
 import { pageQuerySchema } from '../../http/paging.ts';
+import { triggerViewSchema } from '../triggers/operations.ts';
 import type { PluginRequest } from './host/plugin-host.ts';
 import { limitsSchema, relayerGrantSchema } from './records/plugin.ts';
 import { pluginUpdateSchema } from './records/plugin-settings.ts';
@@ -90,6 +91,7 @@ export const pluginSchema = z.strictObject({
     env: z.array(z.string()),
     kv: z.boolean(),
   }),
+  triggers: z.array(triggerViewSchema).meta({ description: 'Times and events at which the service calls the plugin' }),
   limits,
   kv_usage: z.strictObject({ keys: count, bytes: count }),
   now: z.strictObject({

@@ -14,6 +14,7 @@ const EVENTS: Readonly<Record<WebhookEventName, string>> = {
   solana_dex: 'A swap of tokens that users paid has ended',
   stellar_dex_queued: 'A swap of an asset that users paid is signed',
   stellar_dex: 'A swap of an asset that users paid has ended',
+  plugin_trigger_paused: 'The last calls of a trigger of a plugin all threw, so it is paused',
 };
 
 /** The body that is posted to a webhook. */

@@ -3,6 +3,7 @@ import type { NetworkType } from '../../domain/network-type.ts';
 import type { RpcHttp } from '../../egress/rpc/rpc-http.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { PluginHost } from '../../features/plugins/host/plugin-host.ts';
+import type { PluginEntry } from '../../features/plugins/records/plugin.ts';
 import type { Relayer, RpcUrl } from '../../features/relayers/records/relayer.ts';
 import type { Log } from '../../observability/log.ts';
 import type { SignerKinds } from '../../signers/registry.ts';
@@ -10,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { compareConfigurations } from '../changes.ts';
 import type { Configuration, RelayerEntry } from '../configuration.ts';
 import { ConfigurationError, problemText } from '../problems.ts';
-import { createSecretResolver } from '../secrets.ts';
+import { createSecretResolver, type Variables } from '../secrets.ts';
 import { applyChangedNotifications, applyChangedRelayers, applyPlugins } from './apply-declarations.ts';
 import type { OpenedSettings } from './open-settings.ts';
 import { type WaitingRelayers, withAddresses } from './relayer-addresses.ts';
@@ -50,9 +51,19 @@ export class LiveSettings {
     return this.#configuration.variables[name];
   }
 
+  /** The current variables, for secrets. */
+  get variables(): Variables {
+    return this.#configuration.variables;
+  }
+
   /** The relayers that are declared now. */
   get relayers(): readonly RelayerEntry[] {
     return this.#configuration.relayers;
+  }
+
+  /** The plugins that are declared now. */
+  get plugins(): readonly PluginEntry[] {
+    return this.#configuration.plugins;
   }
 
   /** Connects the parts that changes are applied to. */

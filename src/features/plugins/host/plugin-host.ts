@@ -56,11 +56,13 @@ export interface PluginHost {
   close(graceMs: number): Promise<void>;
 }
 
-/** Reads a plugin's usage from the store. */
+/** Reads a plugin's usage, and where its triggers stand, from the store. */
 export interface PluginBooks {
   kvUsage(pluginId: string): Promise<KvUsage>;
   /** What the plugin's transactions through a relayer spent within an hour, and what open ones may still spend. */
   spentLastHour(pluginId: string, relayerId: string): Promise<ActualSpend>;
+  /** Where the triggers of a plugin stand, as answers show them. */
+  triggers(plugin: PluginEntry): Promise<WireObject[]>;
 }
 
 /** The parts of the service that plugins need. */

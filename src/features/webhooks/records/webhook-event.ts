@@ -21,6 +21,7 @@ export const webhookEventNameSchema = z.enum([
   'solana_dex',
   'stellar_dex_queued',
   'stellar_dex',
+  'plugin_trigger_paused',
 ]);
 
 export type WebhookEventName = z.infer<typeof webhookEventNameSchema>;

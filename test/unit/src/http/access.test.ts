@@ -97,6 +97,7 @@ t.test('needs', async (t) => {
       'GET /api/v1/health: public',
       'GET /api/v1/ready: public',
       'GET /api/v1/api-keys/current: any key',
+      'POST /api/v1/hooks/:id/:name: public',
       'GET /api-docs/openapi.json: public',
     ]);
     t.end();

@@ -61,7 +61,11 @@ export class PluginViews {
     const { id } = entry;
     const away = backOff(id);
     const processes = uses(id);
-    const [kvUsage, permissions] = await Promise.all([books.kvUsage(id), permissionsView(entry, books)]);
+    const [kvUsage, permissions, triggers] = await Promise.all([
+      books.kvUsage(id),
+      permissionsView(entry, books),
+      entry.triggers === undefined ? [] : books.triggers(entry),
+    ]);
     return {
       id,
       path: entry.path,
@@ -85,6 +89,7 @@ export class PluginViews {
         away === undefined ? null : { reason: away.reason, until: wireTime(Math.ceil(clock.now() + away.leftMs)) },
       reads: serving === undefined ? null : readsView(entry, serving, readPluginGrants(entry)),
       permissions,
+      triggers,
       limits: { ...entry.limits },
       kv_usage: { ...kvUsage },
       now: {

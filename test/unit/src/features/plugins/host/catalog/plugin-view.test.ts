@@ -51,6 +51,7 @@ function shown(given: Partial<z.input<typeof pluginEntrySchema>>, more: Partial<
 function viewsOf(plugins: ShownPlugin[], more: Partial<PluginViewsDeps> = {}) {
   return new PluginViews({
     books: {
+      triggers: async () => [],
       kvUsage: async () => ({ keys: 2, bytes: 30 }),
       spentLastHour: async (_, relayerId) => ({ value: relayerId === 'r2' ? 5n : 99n, fee: 2n ** 70n }),
     },
