@@ -59,7 +59,7 @@ export const FIXED_LIMITS = {
   overdue_ms: 250,
   /** Largest frame the child accepts (a bundle or a context), in bytes. */
   down_frame_bytes: 16 * 1_048_576,
-  /** Largest frame the driver accepts beyond `result_bytes`, in bytes. */
+  /** Largest frame the host accepts beyond `result_bytes`, in bytes. */
   up_frame_slack_bytes: 65_536,
   /** Largest capability request or reply, in bytes of JSON text. */
   request_bytes: 1_048_576,
@@ -116,7 +116,7 @@ export type CallOutcome =
   | { kind: 'threw'; message: string; code: string; status: number; details: string }
   | { kind: 'ended'; code: EndCode; message: string };
 
-/** What a call consumed; measured by the child and, where it matters, again by the driver. */
+/** What a call consumed; measured by the child and, where it matters, again by the host. */
 export interface Usage {
   /** Sum of the guest's stretches, in milliseconds. */
   cpu_ms: number;
@@ -126,7 +126,7 @@ export interface Usage {
   heap_bytes: number;
 }
 
-/** The same, plus the bytes of JSON text into and out of the child. The driver counts these. */
+/** The same, plus the bytes of JSON text into and out of the child. The host counts these. */
 export interface CallUsage extends Usage {
   /** The context, and the answers to capability calls. */
   bytes_in: number;
@@ -192,7 +192,7 @@ export const TIMER_REQUEST = 'timer';
 export type LoadFailure = { outcome: CallOutcome; report: string };
 
 /**
- * A capability call. In a frame the parameter `value` follows the message after a newline, as JSON text. The driver
+ * A capability call. In a frame the parameter `value` follows the message after a newline, as JSON text. The host
  * checks this text; everyone else passes it on unread. In the message itself, `value` is the same text.
  */
 export interface RequestMessage {

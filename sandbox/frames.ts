@@ -13,6 +13,9 @@ export class ProtocolViolation extends Error {
 /** Receives one frame. In `text`, replacement characters stand for invalid UTF-8. */
 export type FrameListener = (kind: number, number: number, text: string) => void;
 
+/** Receives the bytes of one frame that is not to become a text here. They are a copy. */
+export type LargeFrameListener = (kind: number, number: number, payload: Uint8Array) => void;
+
 /** Longest payload of a frame of this kind, in bytes; undefined for an unknown kind. */
 export type FramePayloadLimit = (kind: number) => number | undefined;
 
@@ -37,18 +40,47 @@ export function encodeFrame(kind: number, number: number, text: string): Buffer 
 
 /**
  * Cuts bytes into frames. Holds at most one frame, and no more bytes than its kind may have: the header of a longer
- * frame is refused.
+ * frame is refused. A listener may call {@link hold}: then the decoder keeps the rest of the chunk, and gives no frame
+ * until {@link release}.
  */
 export class FrameDecoder {
   mostBytes: FramePayloadLimit;
   readonly #onFrame: FrameListener;
+  readonly #onLargeFrame: LargeFrameListener | undefined;
+  readonly #largeBytes: number;
+  #isHeld = false;
+  #rest: Buffer | null = null;
   /** The incomplete frame. It has room for the header or, once the length is known, for the whole frame. */
   #begun: Buffer | null = null;
   #held = 0;
 
-  constructor(mostBytes: FramePayloadLimit, onFrame: FrameListener) {
+  /** @param large gets each frame with a payload of more than `bytes`, in place of `onFrame` */
+  constructor(
+    mostBytes: FramePayloadLimit,
+    onFrame: FrameListener,
+    large?: { bytes: number; onFrame: LargeFrameListener },
+  ) {
     this.mostBytes = mostBytes;
     this.#onFrame = onFrame;
+    this.#onLargeFrame = large?.onFrame;
+    this.#largeBytes = large?.bytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Gives no further frame until {@link release}. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** @throws ProtocolViolation, like {@link push} */
+  release(): void {
+    this.#isHeld = false;
+    const rest = this.#rest;
+    this.#rest = null;
+    if (rest !== null) this.push(rest);
   }
 
   /** True while a frame is incomplete. */
@@ -58,6 +90,10 @@ export class FrameDecoder {
 
   /** @throws ProtocolViolation, after which the decoder must not be used again */
   push(chunk: Buffer): void {
+    if (this.#isHeld) {
+      this.#rest = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk]);
+      return;
+    }
     let at = 0;
     while (this.#begun !== null) {
       const begun = this.#begun;
@@ -70,13 +106,15 @@ export class FrameDecoder {
       if (frameBytes === begun.length) this.#emit(begun, 0, frameBytes);
       else this.#keep(begun, 0, frameBytes);
     }
-    while (chunk.length - at >= FRAME_HEADER_BYTES) {
+    while (!this.#isHeld && chunk.length - at >= FRAME_HEADER_BYTES) {
       const frameBytes = this.#frameBytes(chunk, at);
       if (chunk.length - at < frameBytes) return this.#keep(chunk, at, frameBytes);
       this.#emit(chunk, at, frameBytes);
       at += frameBytes;
     }
-    if (at < chunk.length) this.#keep(chunk, at, FRAME_HEADER_BYTES);
+    if (at === chunk.length) return;
+    if (this.#isHeld) this.#rest = chunk.subarray(at);
+    else this.#keep(chunk, at, FRAME_HEADER_BYTES);
   }
 
   /**
@@ -91,6 +129,9 @@ export class FrameDecoder {
   #emit(bytes: Buffer, at: number, frameBytes: number): void {
     const kind = bytes.readUInt8(at + LENGTH_BYTES);
     const number = bytes.readUInt32BE(at + LENGTH_BYTES + 1);
+    if (this.#onLargeFrame !== undefined && frameBytes - FRAME_HEADER_BYTES > this.#largeBytes) {
+      return this.#onLargeFrame(kind, number, new Uint8Array(bytes.subarray(at + FRAME_HEADER_BYTES, at + frameBytes)));
+    }
     const text =
       frameBytes === FRAME_HEADER_BYTES ? '' : bytes.toString('utf8', at + FRAME_HEADER_BYTES, at + frameBytes);
     this.#onFrame(kind, number, text);

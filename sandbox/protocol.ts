@@ -5,15 +5,11 @@
 
 import {
   type CallOutcome,
-  type CallReport,
-  type CallTask,
   type CapabilityReply,
-  type ChildDeath,
-  type Confinement,
   FIXED_LIMITS,
   type Limits,
   type LoadFailure,
-  type PluginVersion,
+  type LogEntry,
   type RequestMessage,
   type Usage,
 } from './contract.ts';
@@ -21,14 +17,14 @@ import {
 /** The protocol version of the host, the driver and the child. A peer that announces another version is refused. */
 export const PROTOCOL_VERSION = 1;
 
-// ---- Frames between a driver thread and its child, on the child's fd 3 ---------------------------------------------
+// ---- Frames between the host and a child, on the child's fd 3 ---------------------------------------------
 
 // Frames as in `frames.ts`. The number is the call's, or 0 for frames about no call. The payload is UTF-8 JSON text of
 // the type named beside the kind.
 
 /**
  * The descriptor of the child's journal: a file in which the child notes what it has not sent yet. A write to a file
- * wakes no thread. The driver reads the file now and then, and when the child has died. The file consists of records,
+ * wakes nobody. The host reads the file now and then, and when the child has died. The file consists of records,
  * big endian: `f64 offset | u32 length | u32 CRC-32 | bytes`. The offset counts all bytes that the child has ever sent
  * on the channel. The list ends at the first record that does not continue the record before it, or does not match its
  * checksum: that record is half written, or an old one.
@@ -38,7 +34,7 @@ export const JOURNAL_HEADER_BYTES = 16;
 /** Size of the journal: the child writes no further. */
 export const JOURNAL_BYTES = 65_536;
 
-/** Frames from the driver down to the child. */
+/** Frames from the host down to the child. */
 export const DOWN = {
   /** {@link BootMessage}: the guest runtime; first frame of a child's life. */
   BOOT: 1,
@@ -55,7 +51,7 @@ export const DOWN = {
   END: 5,
 } as const;
 
-/** Frames from the child up to the driver. */
+/** Frames from the child up to the host. */
 export const UP = {
   /** {@link ReadyMessage}; answers BOOT. */
   READY: 1,
@@ -108,7 +104,7 @@ export interface ReplyMessage {
   reply: CapabilityReply;
 }
 
-/** The last frame of every call, even when the driver ended the call. Each INVOKE gets one DONE. */
+/** The last frame of every call, even when the host ended the call. Each INVOKE gets one DONE. */
 export interface DoneMessage {
   outcome: CallOutcome;
   usage: Usage;
@@ -123,52 +119,84 @@ export interface DoneMessage {
 /** What every driver thread gets when the pool starts (piscina's `workerData`). */
 export interface DriverData {
   protocol: number;
-  /** The guest runtime's bundle. */
-  runtime: string;
   /** The child's program: a script that evaluates to a function of Node's `require`, which runs it. */
   program: string;
   /** Absolute path of the native module that the program loads. */
   addon: string;
+  door: DoorAddress;
 }
 
+/**
+ * Where the host takes the channels of children. A thread connects there, says for which child, and hands the
+ * connection to the child.
+ */
+export interface DoorAddress {
+  /** A name of a Unix socket. */
+  path: string;
+  /** Proves that it is the thread that connects. */
+  secret: string;
+}
+
+/** The frame with which a thread opens a channel: the child's number, and the door's secret as its text. */
+export const KNOCK = 0;
+
 /** What the host posts to a driver thread: the messages that one turn of the host's loop has for the thread. */
-export type ToDriverMessages = readonly (HostMessage | RunMessage)[];
+export type ToDriverMessages = readonly ToDriverMessage[];
 
 /** What a driver thread posts to the host. */
-export type FromDriverMessages = readonly (DriverMessage | ReportMessage)[];
+export type FromDriverMessages = readonly FromDriverMessage[];
 
-/** Most messages that are posted together. With fewer, waking the other side costs more; with more, it is idle. */
-export const MESSAGES_AT_ONCE = 8;
-
-/** Runs a call. */
-export type RunMessage = { type: 'run' } & CallTask;
-
-/** Each {@link RunMessage} gets one. */
-export interface ReportMessage {
-  type: 'report';
-  call: number;
-  report: CallReport;
+/** How a child's process is to be watched from now on. */
+export interface ProcessWatch {
+  /** Whether guest code may run, so that it is sampled often. */
+  busy: boolean;
+  /** Resident memory at which the thread kills the process without asking, in bytes. */
+  most_bytes: number;
+  /** How far the nice values of its scheduling group and of its process are above the service's own. */
+  group_nice: number;
+  process_nice: number;
 }
 
 /** Messages from the host to a driver thread. */
-export type HostMessage =
-  | { type: 'open'; child: number }
-  | { type: 'load'; child: number; version: PluginVersion }
-  | { type: 'close'; child: number; reason: string }
-  | { type: 'reply'; child: number; call: number; message: ReplyMessage }
-  | { type: 'cancel'; child: number; call: number };
+export type ToDriverMessage =
+  | { type: 'open'; child: number; journal_fd: number | null; watch: ProcessWatch }
+  | { type: 'watch'; child: number; watch: ProcessWatch }
+  /** Asks for a sample at once. */
+  | { type: 'sample'; child: number }
+  | { type: 'kill'; child: number }
+  /** The bytes of a frame that is too large to be parsed by the host. */
+  | { type: 'parse'; child: number; kind: number; payload: Uint8Array };
 
-/** Messages from a driver thread to the host. `child` and `call` are stamped by the driver, never by the child. */
-export type DriverMessage =
-  | { type: 'spawned'; child: number; pids: number[]; confinement: Confinement }
-  | { type: 'ready'; child: number }
-  | { type: 'loaded'; child: number; message: LoadedMessage }
-  | { type: 'request'; child: number; call: number; message: RequestMessage }
-  | { type: 'meter'; child: number; rss_bytes: number; running: number; isolates: number }
-  /** Comes before the reports of the calls that end with the child. `closed` follows when the child is gone. */
-  | ({ type: 'dying'; child: number } & ChildDeath)
-  /** The last message of a child; `stderr` is the last bytes of the child's standard error. */
-  | ({ type: 'closed'; child: number; stderr: string } & ChildDeath);
+/** Messages from a driver thread to the host. */
+export type FromDriverMessage =
+  /** What the operating system says of a process. `pids` may be incomplete until the child's first frame. */
+  | { type: 'sample'; child: number; pids: number[]; rss_bytes: number; taken_ms: number }
+  | { type: 'parsed'; child: number; frame: ParsedFrame }
+  /** The child could not be started, or its process caused an error. */
+  | { type: 'failed'; child: number; detail: string }
+  /** The last message of a child. */
+  | ({ type: 'gone'; child: number } & ChildExit);
+
+/** How a child ended. */
+export interface ChildExit {
+  /** Exit code, null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The last bytes of its standard error. */
+  stderr: string;
+}
+
+/** A frame of a child that has a payload, with the payload parsed. `bytes` is the payload's size. */
+export type ParsedFrame =
+  | { kind: typeof UP.READY; message: ReadyMessage }
+  | { kind: typeof UP.LOADED; message: LoadedMessage }
+  /** `refusal`: why no host should see this request. */
+  | { kind: typeof UP.REQUEST; message: RequestMessage; refusal: string | null; bytes: number }
+  | { kind: typeof UP.LOG; entry: LogEntry; bytes: number }
+  | { kind: typeof UP.DONE; message: DoneMessage }
+  | { kind: typeof UP.ISOLATES; isolates: number }
+  /** What an honest child would not have sent. */
+  | { kind: 'violation'; detail: string };
 
 /**
  * How long evaluating a plugin's module may take, in milliseconds of wall time. A plugin whose calls may have longer

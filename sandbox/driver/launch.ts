@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { Confinement } from '../contract.ts';
 
 /**
@@ -62,12 +63,18 @@ export interface ChildLauncher {
  * as its channel, and standard error for its last words.
  * @param program a script that evaluates to a function of Node's `require`
  */
-export function launch(launcher: ChildLauncher, program: string, journalFd?: number): ChildProcess {
-  return start(commandLine(launcher), { journalFd, filterFd: launcher.filterFd, input: program });
+export function launch(
+  launcher: ChildLauncher,
+  program: string,
+  given: Pick<Given, 'channel' | 'journalFd'> = {},
+): ChildProcess {
+  return start(commandLine(launcher), { ...given, filterFd: launcher.filterFd, input: program });
 }
 
-/** What a child gets besides its channel. */
+/** What a child gets. */
 interface Given {
+  /** The connection whose descriptor becomes its channel. A new one when absent. */
+  channel?: Socket;
   journalFd?: number | undefined;
   filterFd?: number | undefined;
   input?: string;
@@ -78,14 +85,14 @@ interface Given {
  * @throws Error when no file descriptor is left for the child
  */
 export function start([command = '', ...args]: readonly string[], given: Given = {}): ChildProcess {
-  const { journalFd = 'ignore', filterFd, input = '' } = given;
+  const { channel = 'pipe', journalFd = 'ignore', filterFd, input = '' } = given;
   // Opens the file anew to read it from its beginning: an inherited descriptor shares its read position.
   const filter = filterFd === undefined ? undefined : openSync(`/proc/self/fd/${filterFd}`, 'r');
   try {
     const child = spawn(command, args, {
       cwd: '/',
       env: {},
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe', journalFd, ...(filter === undefined ? [] : [filter])],
+      stdio: ['pipe', 'ignore', 'pipe', channel, journalFd, ...(filter === undefined ? [] : [filter])],
       // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
       detached: true,
     });

@@ -1,25 +1,19 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { CallTable } from '../call-table.ts';
-import type { CallReport, CallTask, Log } from '../contract.ts';
-import {
-  type DriverData,
-  type DriverMessage,
-  type FromDriverMessages,
-  type HostMessage,
-  MESSAGES_AT_ONCE,
-  type ReportMessage,
-  type ToDriverMessages,
-} from '../protocol.ts';
+import type { CallReport, CallTask, Confinement, Log } from '../contract.ts';
+import type { DriverData, FromDriverMessages, ToDriverMessage, ToDriverMessages } from '../protocol.ts';
+import { ChildDoor, type ChildLink } from './child/child-link.ts';
+import { bootFrame, type ChildNews, callNotStartedReport } from './child/child-supervisor.ts';
+import { type ChildOrder, Children } from './child/children.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {
   /** The threads that are ready, by their id. */
   threads(): readonly number[];
-  /** Runs a call in a child of this thread. Rejects when the thread dies. */
+  /** Runs a call in a child of this thread. */
   run(thread: number, task: CallTask): Promise<CallReport>;
-  /** Sends a message to a thread. The message is lost when the thread is gone. */
-  post(thread: number, message: HostMessage): void;
+  /** Orders something of a child of this thread. The order is lost when the thread is gone. */
+  post(thread: number, order: ChildOrder): void;
   /** Starts one more thread, unless one is being started or the limit is reached. */
   grow(): void;
   /** Ends all threads. Safe to call twice. */
@@ -29,7 +23,8 @@ export interface DriverPool {
 /** What a pool tells its owner. */
 export interface DriverPoolEvents {
   threadReady(thread: number): void;
-  message(thread: number, message: DriverMessage): void;
+  /** Never called within {@link DriverPool.post}. */
+  news(thread: number, news: ChildNews): void;
   /** The thread is gone, and with it the channels to its children; a new one is being started. */
   threadLost(thread: number): void;
 }
@@ -37,7 +32,9 @@ export interface DriverPoolEvents {
 export interface DriverPoolDeps {
   /** The driver's file, `sandbox/driver/driver.ts`; its export `task` is there for piscina only. */
   filename: string;
-  data: DriverData;
+  data: Omit<DriverData, 'door'>;
+  /** The text of the guest runtime. */
+  runtime: string;
   /** The most threads. */
   mostThreads: number;
   log: Log;
@@ -58,53 +55,29 @@ const START_MS = 60_000;
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 5000;
 
-/** The host's side of one thread: the messages to it, and the calls that wait for its reports. */
-class DriverThread {
+/** The host's side of one thread. */
+interface DriverThread {
   readonly port: MessagePort;
-  readonly #runs = new CallTable<PromiseWithResolvers<CallReport>>();
-  #outbox: ToDriverMessages[number][] = [];
+  readonly children: Children;
+}
 
-  constructor(port: MessagePort) {
-    this.port = port;
-  }
-
-  run(task: CallTask): Promise<CallReport> {
-    const run = Promise.withResolvers<CallReport>();
-    this.#runs.set(task.call, run);
-    this.post({ type: 'run', ...task });
-    return run.promise;
-  }
-
-  /** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
-  post(message: ToDriverMessages[number]): void {
-    const waiting = this.#outbox.push(message);
-    if (waiting >= MESSAGES_AT_ONCE) this.#flush();
-    else if (waiting === 1) setImmediate(() => this.#flush());
-  }
-
-  report({ call, report }: ReportMessage): void {
-    this.#runs.get(call)?.resolve(report);
-    this.#runs.delete(call);
-  }
-
-  /** Rejects all waiting calls, because the thread has ended. Safe to call twice. */
-  end(): void {
-    for (const run of this.#runs.values()) run.reject(new Error('The driver thread of the call ended'));
-    this.#runs.clear();
-  }
-
-  #flush(): void {
-    if (this.#outbox.length === 0) return;
-    const messages: ToDriverMessages = this.#outbox;
-    this.#outbox = [];
-    this.port.postMessage(messages);
-  }
+/** Collects the messages of one turn of the loop for a thread and posts them together. */
+function postTogether(port: MessagePort): (message: ToDriverMessage) => void {
+  let outbox: ToDriverMessage[] = [];
+  const flush = () => {
+    const messages: ToDriverMessages = outbox;
+    outbox = [];
+    port.postMessage(messages);
+  };
+  return (message) => {
+    if (outbox.push(message) === 1) setImmediate(flush);
+  };
 }
 
 /**
- * Starts the first driver thread and resolves once it has sent its port. Piscina owns the threads. Calls and messages
- * cross over the ports, not through Piscina's queue: it is served from its head, so one full thread would hold up all
- * others.
+ * Starts the first driver thread and resolves once it has sent its port. Piscina owns the threads. Messages cross
+ * over the ports, not through Piscina's queue: it is served from its head, so one full thread would hold up all others.
+ * The calls themselves cross no thread: the host speaks with each child over the child's own channel.
  *
  * This function also replaces threads that end. Piscina stops replacing them after one could not start. And while the
  * system starts no thread, Piscina's attempt would throw from an event.
@@ -113,6 +86,14 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   const { stop } = deps;
   stop?.throwIfAborted();
   const threads = new Map<number, DriverThread>();
+  const door = new ChildDoor();
+  const throttled = new Set<ChildLink>();
+  const boots = new Map<boolean, Buffer>();
+  const boot = (journal: boolean) => {
+    const frame = boots.get(journal) ?? bootFrame(deps.runtime, journal);
+    boots.set(journal, frame);
+    return frame;
+  };
   const started = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
   let restart: NodeJS.Timeout | undefined;
@@ -122,7 +103,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   const pool = new Piscina({
     filename: deps.filename,
     name: 'task',
-    workerData: deps.data,
+    workerData: { ...deps.data, door: door.address } satisfies DriverData,
     minThreads: 0,
     maxThreads: deps.mostThreads,
     idleTimeout: Number.POSITIVE_INFINITY,
@@ -161,17 +142,22 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   pool.on('workerDestroy', fillLater);
   pool.on('message', (hello: unknown) => {
     if (!isHello(hello)) return;
-    const { port, thread: id } = hello;
-    const thread = new DriverThread(port);
-    threads.set(id, thread);
+    const { port, thread: id, confinement, comesBack } = hello;
+    const children = new Children({
+      ...{ door, throttled, boot, confinement, comesBack },
+      order: postTogether(port),
+      post: (news) => {
+        // Only a request never answers an order at once.
+        if (news.type === 'request') events.news(id, news);
+        else queueMicrotask(() => events.news(id, news));
+      },
+    });
+    threads.set(id, { port, children });
     port.on('message', (messages: FromDriverMessages) => {
-      for (const message of messages) {
-        if (message.type === 'report') thread.report(message);
-        else events.message(id, message);
-      }
+      for (const message of messages) children.receive(message);
     });
     port.on('close', () => {
-      thread.end();
+      children.abandon();
       if (!threads.delete(id) || closing !== undefined) return;
       deps.log.error({ thread: id }, 'a driver thread ended');
       events.threadLost(id);
@@ -184,8 +170,8 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
 
   const driverPool: DriverPool = {
     threads: () => [...threads.keys()],
-    run: (id, task) => threads.get(id)?.run(task) ?? Promise.reject(new Error('The driver thread of the call is gone')),
-    post: (id, message) => threads.get(id)?.post(message),
+    run: (id, task) => threads.get(id)?.children.run(task) ?? Promise.resolve(callNotStartedReport()),
+    post: (id, order) => threads.get(id)?.children.order(order),
     grow() {
       if (threads.size < target || target === deps.mostThreads) return;
       target++;
@@ -202,8 +188,9 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     threads.clear();
     for (const thread of open) {
       thread.port.close();
-      thread.end();
+      thread.children.abandon();
     }
+    door.close();
     const destroyed = pool.destroy();
     clearTimeout(restart);
     await destroyed;
@@ -229,7 +216,14 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   return driverPool;
 }
 
+interface Hello {
+  port: MessagePort;
+  thread: number;
+  confinement: Confinement;
+  comesBack: boolean;
+}
+
 /** Whether a message is a thread's first one. All other messages to the pool are ignored. */
-function isHello(message: unknown): message is { port: MessagePort; thread: number } {
+function isHello(message: unknown): message is Hello {
   return typeof message === 'object' && message !== null && 'port' in message && 'thread' in message;
 }

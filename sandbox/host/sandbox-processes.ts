@@ -1,11 +1,12 @@
 import type { ChildDeath, Clock, Confinement, LoadFailure, Log, PluginVersion } from '../contract.ts';
-import type { DriverMessage, HostMessage } from '../protocol.ts';
+import type { ChildNews } from './child/child-supervisor.ts';
+import type { ChildOrder } from './child/children.ts';
 
 export interface SandboxProcessesDeps {
   threads: () => readonly number[];
   /** Called when a child is opened and each thread has one already. Another thread could take the next child. */
   moreThreads: () => void;
-  post: (thread: number, message: HostMessage) => void;
+  post: (thread: number, message: ChildOrder) => void;
   clock: Clock;
   log: Log;
   /** The most children, including the spare. */
@@ -29,7 +30,7 @@ export interface SandboxProcessesEvents {
   gone(child: SandboxProcess, closed: ProcessClosedMessage, watched: boolean): void;
 }
 
-export type ProcessClosedMessage = Extract<DriverMessage, { type: 'closed' }>;
+export type ProcessClosedMessage = Extract<ChildNews, { type: 'closed' }>;
 
 /** How long after a failed evaluation a module is loaded again, in ms. */
 const RELOAD_MS = 5000;
@@ -183,7 +184,7 @@ export class SandboxProcesses {
   }
 
   /** Handles what a driver thread reports of a child. The gateway handles capability requests. */
-  handle(message: Exclude<DriverMessage, { type: 'request' }>): void {
+  handle(message: Exclude<ChildNews, { type: 'request' }>): void {
     const child = this.all.get(message.child);
     if (child === undefined) return;
     switch (message.type) {

@@ -11,8 +11,9 @@ import type {
   PluginVersion,
   RequestMessage,
 } from '../contract.ts';
-import { type DriverMessage, PROTOCOL_VERSION } from '../protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol.ts';
 import { CallQueues } from './call-queues.ts';
+import type { ChildNews } from './child/child-supervisor.ts';
 import { nativeAddon } from './compiler/child-program.ts';
 import { type Compiler, createCompiler } from './compiler/compiler.ts';
 import { sandboxTexts } from './compiler/sandbox-texts.ts';
@@ -166,7 +167,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     if (closed.cause !== 'closed') on.killed(child, closed);
   }
 
-  function receive(thread: number, message: DriverMessage): void {
+  function receive(thread: number, message: ChildNews): void {
     if (message.type !== 'request') return children.handle(message);
     const { child, call } = message;
     fairStart.push(child, () => {
@@ -179,16 +180,17 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   async function startThread(compiler: Compiler): Promise<void> {
     // Starts before the builds of plugins: a plugin build that hangs would delay these texts.
-    const texts = await sandboxTexts(compiler, sandboxDir);
+    const { runtime, program } = await sandboxTexts(compiler, sandboxDir);
     pool = await createDriverPool(
       {
         filename: options.driverFile ?? join(sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, ...texts, addon: nativeAddon() },
+        data: { protocol: PROTOCOL_VERSION, program, addon: nativeAddon() },
+        runtime,
         mostThreads: options.mostThreads,
         log,
         stop: stopping.signal,
       },
-      { threadReady: () => children.fill(0), message: receive, threadLost: (thread) => children.threadLost(thread) },
+      { threadReady: () => children.fill(0), news: receive, threadLost: (thread) => children.threadLost(thread) },
     );
     children.fill(0);
   }

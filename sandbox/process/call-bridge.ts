@@ -64,8 +64,8 @@ class LogRoom {
 
 /**
  * Answers the questions that the guest of one running call puts to its {@link HostFunction}. Passes texts on unread
- * where possible: the driver parses them, outside this process. Counts everything, so that a guest cannot make this
- * process or the driver do unbounded work. The driver counts again, as it does not trust this process.
+ * where possible: the host parses them, outside this process. Counts everything, so that a guest cannot make this
+ * process or the host do unbounded work. The host counts again, as it does not trust this process.
  */
 export class HostCallBridge {
   readonly #call: BridgedCall;
@@ -244,7 +244,7 @@ export class HostCallBridge {
     if (!this.#open || this.#outcome !== null) return '';
     this.#announced = true;
     const { result_bytes } = this.#call.limits;
-    // Here the result is JSON text inside JSON, and escaping may double its size. The driver measures it unescaped.
+    // Here the result is JSON text inside JSON, and escaping may double its size. The host measures it unescaped.
     if (Buffer.byteLength(text) > 2 * result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2) {
       this.end({
         kind: 'ended',

@@ -1,4 +1,4 @@
-/** What a call may take in the child: how its time is measured, and how it ends. The driver has limits of its own. */
+/** What a call may take in the child: how its time is measured, and how it ends. The host has limits of its own. */
 import { performance } from 'node:perf_hooks';
 import { type CallOutcome, FIXED_LIMITS, type Limits } from '../contract.ts';
 
@@ -32,7 +32,7 @@ const HOLDS_MS = 10_000;
  * How crowded the processor is. isolated-vm limits a stretch by wall time only. On a crowded machine most of that time
  * belongs to other processes, so an honest stretch gets as much more of it. The measure is wall time against this
  * thread's own time, over the start of the process and its latest stretches. It is a guess, so the child alone goes by
- * it: the driver allows every stretch the most.
+ * it: the host allows every stretch the most.
  */
 export class CpuCrowding {
   #wallMs: number;

@@ -38,7 +38,7 @@ export interface CallSurroundings {
 }
 
 /**
- * One running call in its own isolate. Each stretch of guest code is one entry. The driver gets a message before and
+ * One running call in its own isolate. Each stretch of guest code is one entry. The host gets a message before and
  * after it, and the slice limits its time. A call that has taken more processor time than it may is ended.
  */
 export class IsolateCall {
@@ -205,7 +205,7 @@ export class IsolateCall {
     const { isolates } = this.#surroundings;
     const { outcome, requests, droppedLogs } = this.#bridge;
     const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${this.#heapBytes()}}`;
-    // The outcome is the guest's own text. It is inserted unchanged; the driver parses it, outside this process.
+    // The outcome is the guest's own text. It is inserted unchanged; the host parses it, outside this process.
     const done = `{"outcome":${outcome},"usage":${usage},"dropped_logs":${droppedLogs},"isolates":${isolates}}`;
     this.#channel.send(UP.DONE, this.id, done);
     this.#surroundings.onOver(clean);

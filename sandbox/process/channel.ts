@@ -14,8 +14,8 @@ const MAX_DELAY_MS = 1;
  * The child's end of the framed channel.
  *
  * Frames are collected and leave together. Some frames must survive a guest that never returns. Such a frame is noted
- * in the journal, or sent before the guest is entered. The journal is cheaper: a frame that arrives wakes a thread of
- * the driver, a note does not.
+ * in the journal, or sent before the guest is entered. The journal is cheaper: a frame that arrives wakes the
+ * host, a note does not.
  */
 export class Channel {
   readonly #fd: number;
@@ -40,7 +40,7 @@ export class Channel {
     this.#journal = new JournalWriter(fd);
   }
 
-  /** Passes every frame to `onFrame` and flushes after each batch. Calls `onClose` when the driver is gone. */
+  /** Passes every frame to `onFrame` and flushes after each batch. Calls `onClose` when the host is gone. */
   listen(onFrame: FrameListener, onClose: () => void): void {
     const socket = new Socket({ fd: this.#fd, readable: true, writable: false });
     const decoder = new FrameDecoder(() => FIXED_LIMITS.down_frame_bytes, onFrame);
@@ -71,7 +71,7 @@ export class Channel {
     this.#used += bytes;
   }
 
-  /** Tells the driver that guest code of this call runs from now on. `quick`: it will probably return very soon. */
+  /** Tells the host that guest code of this call runs from now on. `quick`: it will probably return very soon. */
   enter(call: number, quick = false): void {
     this.send(UP.ENTER, call, '');
     if (quick) this.save();
@@ -109,7 +109,7 @@ export class Channel {
         this.#sent += written;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-        // The driver reads too slowly. This process serves only one plugin, so it can wait.
+        // The host reads too slowly, or makes a flood wait. This process serves only one plugin, so it can wait.
         Atomics.wait(PAUSE, 0, 0, 1);
       }
     }

@@ -158,7 +158,7 @@ export class GuestProgram {
  * boundary. The guest gets no isolated-vm object except the one callback.
  *
  * It sets no `onCatastrophicError`. On the thread that is inside the isolate, that handler could only block this
- * process forever. Without it V8 aborts the process at once, and the driver relies on that.
+ * process forever. Without it V8 aborts the process at once, and the host relies on that.
  */
 export class GuestIsolate {
   readonly version: string;
@@ -220,7 +220,7 @@ export class GuestIsolate {
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
       const failure: unknown = entry('seal').applySync(undefined, [], { timeout: left() });
-      // The runtime itself writes this text. The driver checks its content.
+      // The runtime itself writes this text. The host checks its content.
       if (failure !== '') {
         throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
       }

@@ -5,7 +5,7 @@ import { closeInherited, confine, missingRestriction } from './confine.ts';
 import { loadNodeBuiltins } from './node-builtins.ts';
 import { PluginProcess } from './plugin-process.ts';
 
-/** The descriptor on which the driver speaks. */
+/** The descriptor on which the host speaks. */
 const CHANNEL_FD = 3;
 const STDERR_FD = 2;
 /** `EX_CONFIG` of sysexits.h. */

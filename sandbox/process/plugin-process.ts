@@ -23,7 +23,7 @@ import { IsolatePool } from './isolate-pool.ts';
 /** How often isolates that are left from a burst of calls are disposed of, in milliseconds. */
 const SWEEP_MS = 10_000;
 /**
- * How long the making of further isolates waits while one is ready, in milliseconds. The kernel likes to run the driver,
+ * How long the making of further isolates waits while one is ready, in milliseconds. The kernel likes to run the host,
  * which an answer wakes, on the processor of this process. There the answer would wait until this process sleeps.
  */
 const AFTER_ANSWER_MS = 5;
@@ -38,7 +38,7 @@ interface WaitingCall {
   readonly durable: DurableStart | undefined;
 }
 
-/** Acts on the driver's frames. Holds one plugin, its versions and its running calls. */
+/** Acts on the host's frames. Holds one plugin, its versions and its running calls. */
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
@@ -58,7 +58,7 @@ export class PluginProcess {
   /** True when this turn of the loop has made an isolate for a call. The next is made in a later turn. */
   #hasMade = false;
   /**
-   * The number of isolates last reported to the driver. Null after a call's end reported a number that may have changed
+   * The number of isolates last reported to the host. Null after a call's end reported a number that may have changed
    * since.
    */
   #reported: number | null = null;
@@ -72,7 +72,7 @@ export class PluginProcess {
 
   /**
    * Acts on one frame.
-   * @throws Error when the driver speaks another protocol: this process can then only end
+   * @throws Error when the host speaks another protocol: this process can then only end
    */
   receive(kind: number, call: number, text: string): void {
     switch (kind) {
@@ -93,7 +93,7 @@ export class PluginProcess {
 
   #boot({ protocol, journal, runtime }: BootMessage): void {
     if (protocol !== PROTOCOL_VERSION) {
-      throw new Error(`the driver speaks protocol ${protocol}, this process ${PROTOCOL_VERSION}`);
+      throw new Error(`the host speaks protocol ${protocol}, this process ${PROTOCOL_VERSION}`);
     }
     if (journal) this.#channel.keepJournal(JOURNAL_FD);
     this.#runtime = new GuestRuntime(runtime);
@@ -184,7 +184,7 @@ export class PluginProcess {
     this.#prepareSoon(pool);
   }
 
-  /** The driver has ended a call. */
+  /** The host has ended a call. */
   #drop(id: number): void {
     const at = this.#waiting.findIndex((waiting) => waiting.id === id);
     if (at < 0) return this.#calls.get(id)?.drop();
@@ -195,7 +195,7 @@ export class PluginProcess {
     });
   }
 
-  /** Makes an isolate. Its module is guest code, so the driver watches the evaluation too, as code outside any call. */
+  /** Makes an isolate. Its module is guest code, so the host watches the evaluation too, as code outside any call. */
   #createIsolate(program: GuestProgram, start?: DurableStart): GuestIsolate {
     this.#disposeOfWorn();
     this.#channel.enter(NO_CALL);

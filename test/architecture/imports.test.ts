@@ -58,24 +58,24 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'chains-are-apart': [['src/chains/evm/a.ts', 'src/chains/solana/fees.ts']],
   'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/price/gas-price.ts']],
   'wall-from-service': [
-    ['src/features/plugins/host/d.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['src/features/plugins/host/d.ts', 'sandbox/host/child/child-supervisor.ts'],
     ['src/features/plugins/host/e.ts', 'sandbox/protocol.ts'],
     ['src/features/plugins/host/f.ts', 'sandbox/host/call-queues.ts'],
   ],
   'wall-from-sandbox': [['sandbox/driver/b.ts', 'src/domain/id.ts']],
   'protocol-stands-alone': [
     ['sandbox/protocol.ts', 'zod'],
-    ['sandbox/contract.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['sandbox/contract.ts', 'sandbox/host/child/child-supervisor.ts'],
   ],
   'guest-stands-alone': [
     ['sandbox/guest/a.ts', 'node:fs'],
     ['sandbox/guest/b.ts', 'zod'],
-    ['sandbox/guest/c.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['sandbox/guest/c.ts', 'sandbox/host/child/child-supervisor.ts'],
   ],
   'guest-takes-types-from-the-protocol': [['sandbox/guest/d.ts', 'sandbox/protocol.ts']],
   'process-stands-alone': [
     ['sandbox/process/a.ts', 'zod'],
-    ['sandbox/process/b.ts', 'sandbox/driver/child-supervisor.ts'],
+    ['sandbox/process/b.ts', 'sandbox/host/child/child-supervisor.ts'],
   ],
   'driver-stays-outside': [['sandbox/driver/c.ts', 'sandbox/process/call-bridge.ts']],
   'only-owner-imports-isolated-vm': [

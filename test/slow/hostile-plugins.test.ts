@@ -2,7 +2,7 @@
  * Threat: guest code takes the process, the processor or the memory for itself. A plugin of a real server runs one
  * attack of each kind. The folder `threats` has the others of the design's table. Meanwhile `/health` and another
  * plugin answer. The attacking call ends with its code, the same plugin then serves an honest call, and nothing is left
- * behind. If one of these fails, look at the watch in `sandbox/driver/child-supervisor.ts` before you touch the test.
+ * behind. If one of these fails, look at the watch in `sandbox/host/child/child-supervisor.ts` before you touch the test.
  */
 import t from 'tap';
 import { descendantsOf, survivors } from '../support/processes.ts';

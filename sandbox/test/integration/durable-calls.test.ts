@@ -235,7 +235,7 @@ t.test('timers have a limit of their own', async (t) => {
   t.match(outcome, { kind: 'ended', code: 'CALL_LIMIT', message: new RegExp(`${FIXED_LIMITS.durable_timers} timers`) });
 });
 
-t.test('what the driver would refuse ends a durable call', async (t) => {
+t.test('what the host would refuse ends a durable call', async (t) => {
   const of = await loaded(`let deep = 1; for (let at = 0; at < 80; at++) deep = [deep];
     try { await context.api.useRelayer('r').rpc({ method: 'm', params: deep }); } catch (error) { return error.message; }`);
   t.match(returned({ report: await one.call({}, { of }) }), /nested 64 levels/);

@@ -28,7 +28,7 @@ const hostile = await hostileProgram();
 const bare: ChildLauncher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
 
 async function openHostile(t: Test, launcher: ChildLauncher): Promise<TestSandbox> {
-  const sandbox = new TestSandbox('', () => launch(launcher, hostile), launcher);
+  const sandbox = new TestSandbox('', (channel) => launch(launcher, hostile, { channel }), launcher);
   t.teardown(() => sandbox.close());
   await sandbox.message('ready');
   await sandbox.load(plugin('', { pluginId: 'hostile' }));
@@ -120,7 +120,7 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
   const program = await sandboxProgram();
   for (const [reason, weaken] of weaker) {
     const line = [process.execPath, ...weaken(nodeArguments())];
-    const sandbox = new TestSandbox('', () => start(line, { input: program }), bare);
+    const sandbox = new TestSandbox('', (channel) => start(line, { channel, input: program }), bare);
     const closed = await sandbox.message('closed');
     t.match(closed, { cause: 'start', stderr: /refuses to run guest code/ });
     t.ok(closed.stderr.includes(reason), closed.stderr);

@@ -7,9 +7,11 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { descendantsOf, survivors } from '../../../test/support/processes.ts';
+import type { ChildNews } from '../../host/child/child-supervisor.ts';
+import type { ChildOrder } from '../../host/child/children.ts';
 import { nativeAddon } from '../../host/compiler/child-program.ts';
 import { createDriverPool } from '../../host/driver-pool.ts';
-import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../protocol.ts';
+import { PROTOCOL_VERSION } from '../../protocol.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram } from '../support/sandbox.ts';
 
 const GONE_WITHIN_MS = 5000;
@@ -19,19 +21,20 @@ const program = await sandboxProgram();
 
 /** A pool of one thread, and a way to wait for its messages. */
 async function openPool(t: Test) {
-  const messages: DriverMessage[] = [];
+  const messages: ChildNews[] = [];
   const waiting: (() => void)[] = [];
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, program, addon: nativeAddon() },
+      data: { protocol: PROTOCOL_VERSION, program, addon: nativeAddon() },
+      runtime,
       mostThreads: 1,
       log: { warn() {}, error() {} },
     },
     {
       threadReady: () => undefined,
       threadLost: () => undefined,
-      message: (_thread, message) => {
+      news: (_thread, message) => {
         messages.push(message);
         for (const wake of waiting.splice(0)) wake();
       },
@@ -39,8 +42,8 @@ async function openPool(t: Test) {
   );
   t.teardown(() => pool.close());
   const [thread = 0] = pool.threads();
-  const post = (message: HostMessage): void => pool.post(thread, message);
-  const message = async (type: DriverMessage['type'], child = 1): Promise<DriverMessage> => {
+  const post = (message: ChildOrder): void => pool.post(thread, message);
+  const message = async (type: ChildNews['type'], child = 1): Promise<ChildNews> => {
     for (;;) {
       const found = messages.find((one) => one.type === type && one.child === child);
       if (found !== undefined) return found;

@@ -1,10 +1,21 @@
 /**
- * A driver thread without children. It speaks the host's protocol, and answers each call with the call's own context. A
- * call's `params` decide what else happens, see {@link run}.
+ * A driver thread without processes. It speaks the host's protocol, and is at the other end of each child's channel
+ * itself: there it answers each call with the call's own context. A call's `params` decide what else happens, see
+ * {@link FakeChild}.
  */
-import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
-import type { CallReport, CallTask, Confinement } from '../../contract.ts';
-import type { FromDriverMessages, ToDriverMessages } from '../../protocol.ts';
+import { connect } from 'node:net';
+import { MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
+import { type Confinement, FIXED_LIMITS } from '../../contract.ts';
+import { encodeFrame, FrameDecoder } from '../../frames.ts';
+import {
+  DOWN,
+  type DriverData,
+  type FromDriverMessages,
+  KNOCK,
+  PROTOCOL_VERSION,
+  type ToDriverMessages,
+  UP,
+} from '../../protocol.ts';
 
 const CONFINEMENT: Confinement = {
   permission: true,
@@ -13,55 +24,80 @@ const CONFINEMENT: Confinement = {
   namespaces: false,
   files_hidden: false,
   syscalls_filtered: false,
-  core_dumps_off: true,
+  core_dumps_off: false,
   few_files: true,
   oom_first: true,
   missing: { pdeathsig: 'not tried', namespaces: 'not tried' },
 };
+const { door } = workerData as DriverData;
 const { port1: mine, port2: port } = new MessageChannel();
-const replies = new Map<number, (text: string) => void>();
+const children = new Map<number, FakeChild>();
 const say = (...messages: FromDriverMessages) => mine.postMessage(messages);
 
+/** A child that is only a socket. `ask` makes a capability call and returns the reply, `kill` dies, `exit` ends the thread. */
+class FakeChild {
+  readonly #number: number;
+  readonly #socket = connect({ path: door.path });
+  readonly #replies = new Map<number, (text: string) => void>();
+
+  constructor(number: number) {
+    this.#number = number;
+    const decoder = new FrameDecoder(
+      () => FIXED_LIMITS.down_frame_bytes,
+      (kind, call, text) => this.#receive(kind, call, text),
+    );
+    this.#socket.on('data', (chunk: Buffer) => decoder.push(chunk));
+    this.#socket.write(encodeFrame(KNOCK, number, door.secret));
+  }
+
+  end(stderr: string): void {
+    this.#socket.destroy();
+    children.delete(this.#number);
+    say({ type: 'gone', child: this.#number, code: 1, signal: null, stderr });
+  }
+
+  #send(kind: number, call: number, payload: unknown = ''): void {
+    this.#socket.write(encodeFrame(kind, call, payload === '' ? '' : JSON.stringify(payload)));
+  }
+
+  #receive(kind: number, call: number, text: string): void {
+    if (kind === DOWN.BOOT) this.#send(UP.READY, 0, { protocol: PROTOCOL_VERSION, node: 'fake' });
+    if (kind === DOWN.REPLY) this.#replies.get(call)?.(text);
+    if (kind === DOWN.INVOKE) void this.#run(call, text.slice(text.indexOf('\n') + 1));
+    if (kind !== DOWN.LOAD) return;
+    const { version } = JSON.parse(text) as { version: string };
+    this.#send(UP.LOADED, 0, { version, isolate_bytes: 1000, failure: null });
+  }
+
+  async #run(call: number, context: string): Promise<void> {
+    const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
+    if (params.exit === true) process.exit(1);
+    this.#send(UP.ENTER, call);
+    if (params.kill === true) return void setTimeout(() => this.end('last words'), 50);
+    if (params.ask !== undefined) {
+      this.#send(UP.REQUEST, call, { id: 1, method: params.ask, params: { relayerId: 'known' } });
+    }
+    this.#send(UP.LEAVE, call);
+    const json = params.ask === undefined ? context : await this.#reply(call);
+    const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
+    this.#send(UP.DONE, call, { outcome: { kind: 'returned', json }, usage, dropped_logs: 0, isolates: 1 });
+  }
+
+  async #reply(call: number): Promise<string> {
+    const text = await new Promise<string>((resolve) => this.#replies.set(call, resolve));
+    return JSON.stringify((JSON.parse(text) as { reply: unknown }).reply);
+  }
+}
+
 mine.on('message', (messages: ToDriverMessages) => {
-  for (const message of messages) receive(message);
+  for (const message of messages) {
+    const { child } = message;
+    if (message.type === 'open') children.set(child, new FakeChild(child));
+    if (message.type === 'kill') children.get(child)?.end('');
+    if (message.type === 'sample') say({ type: 'sample', child, pids: [], rss_bytes: 0, taken_ms: 0 });
+  }
 });
-
-function receive(message: ToDriverMessages[number]): void {
-  const { child } = message;
-  if (message.type === 'open') {
-    say({ type: 'spawned', child, pids: [], confinement: CONFINEMENT });
-    say({ type: 'ready', child });
-  } else if (message.type === 'load') {
-    const { version } = message.version;
-    say({ type: 'loaded', child, message: { version, isolate_bytes: 1000, failure: null } });
-  } else if (message.type === 'close') {
-    say({ type: 'closed', child, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
-  } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
-  else if (message.type === 'run') {
-    void run(message).then((report) => say({ type: 'report', call: message.call, report }));
-  }
-}
-parentPort?.postMessage({ thread: threadId, port }, [port]);
-
-/** `ask` makes a capability call and returns the reply, `kill` loses the child, `exit` ends the thread. */
-async function run({ child, call, context }: CallTask): Promise<CallReport> {
-  const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
-  if (params.exit === true) process.exit(1);
-  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
-  if (params.kill === true) {
-    say({ type: 'dying', child, cause: 'died', detail: 'asked to', culprit: call });
-    say({ type: 'closed', child, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
-    const outcome = { kind: 'ended', code: 'SANDBOX_LOST', message: 'lost' } as const;
-    return { outcome, logs: [], dropped_logs: 0, usage, lost: false };
-  }
-  const json = params.ask === undefined ? context : await ask(child, call, params.ask);
-  return { outcome: { kind: 'returned', json }, logs: [], dropped_logs: 0, usage, lost: false };
-}
-
-function ask(child: number, call: number, method: string): Promise<string> {
-  say({ type: 'request', child, call, message: { id: 1, method, params: { relayerId: 'known' } } });
-  return new Promise((resolve) => replies.set(call, resolve));
-}
+parentPort?.postMessage({ thread: threadId, port, confinement: CONFINEMENT, comesBack: true }, [port]);
 
 /** Piscina's task. */
 export function task(): void {}

@@ -1,6 +1,6 @@
 import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../contract.ts';
-import { parseRequest, splitRequestText } from '../../driver/child-messages.ts';
 import type { HostFunction, HostOp } from '../../guest/host-function.ts';
+import { parseRequest, splitRequestText } from '../../host/child/child-messages.ts';
 import { answerUrlQuestion } from '../../process/call-bridge.ts';
 import { OpenCiphers } from '../../process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../process/crypto/crypto-answer.ts';

@@ -33,7 +33,11 @@ export class HostileSandboxes {
   /** A sandbox that is ready and has no plugin yet. */
   async ready(t: Test): Promise<TestSandbox> {
     // A hostile plugin gets no isolate, so nothing has to be prepared for one.
-    const sandbox = new TestSandbox('', () => launch(this.#launcher, this.#program), this.#launcher);
+    const sandbox = new TestSandbox(
+      '',
+      (channel) => launch(this.#launcher, this.#program, { channel }),
+      this.#launcher,
+    );
     t.teardown(() => sandbox.close());
     await sandbox.message('ready');
     return sandbox;

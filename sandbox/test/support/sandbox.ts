@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import {
   type CallReport,
@@ -8,14 +7,17 @@ import {
   type Limits,
   type PluginVersion,
 } from '../../contract.ts';
-import { ChildSupervisor } from '../../driver/child-supervisor.ts';
 import { probeLauncher } from '../../driver/confinement.ts';
-import { type JournalReader, openJournal } from '../../driver/journal.ts';
 import { type ChildLauncher, launch } from '../../driver/launch.ts';
+import { serviceNice } from '../../driver/niceness.ts';
+import { ChildProcesses, type ProcessesDeps } from '../../driver/processes.ts';
+import { ChildDoor } from '../../host/child/child-link.ts';
+import { bootFrame, type ChildNews, ChildSupervisor } from '../../host/child/child-supervisor.ts';
+import { openJournal } from '../../host/child/journal.ts';
 import { nativeAddon } from '../../host/compiler/child-program.ts';
 import { createCompiler } from '../../host/compiler/compiler.ts';
 import { type SandboxTexts, sandboxTexts } from '../../host/compiler/sandbox-texts.ts';
-import type { DriverMessage, LoadedMessage } from '../../protocol.ts';
+import type { LoadedMessage } from '../../protocol.ts';
 
 /** The folder of the checkout. */
 export const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -87,46 +89,59 @@ interface CallOptions {
   durable?: DurableStart | undefined;
 }
 
-/** One sandbox with a real child. It records all of the child's messages. */
+/**
+ * One sandbox with a real child, whose process is watched by this thread. It records all news of the child.
+ */
 export class TestSandbox {
-  readonly messages: DriverMessage[] = [];
+  readonly messages: ChildNews[] = [];
   /** Gets each message of the child as it comes. */
-  onMessage: (message: DriverMessage) => void = () => undefined;
+  onMessage: (message: ChildNews) => void = () => undefined;
   readonly supervisor: ChildSupervisor;
+  readonly #door = new ChildDoor();
   #lastCall = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(runtime: string, start: () => ChildProcess, launcher: ChildLauncher, journal?: JournalReader) {
-    this.supervisor = new ChildSupervisor({
-      child: 1,
-      launcher,
-      start,
-      journal,
-      runtime,
-      post: (message) => {
-        this.messages.push(message);
-        this.onMessage(message);
-        for (const wake of this.#waiting.splice(0)) wake();
-      },
+  constructor(runtime: string, start: ProcessesDeps['start'], launcher: ChildLauncher, hasJournal = false) {
+    const service = serviceNice();
+    const processes = new ChildProcesses({
+      ...{ launcher, service, start, door: this.#door.address },
+      // As if it crossed from a thread.
+      post: (message) => setImmediate(() => this.supervisor.receive(message)),
     });
+    const { confinement } = launcher;
+    this.supervisor = new ChildSupervisor(
+      1,
+      {
+        ...{ door: this.#door, throttled: new Set(), confinement, comesBack: service.comesBack },
+        boot: (journal) => bootFrame(runtime, journal),
+        order: (message) => setImmediate(() => processes.receive(message)),
+        post: (news) => {
+          if (news.type === 'closed') this.#door.close();
+          this.messages.push(news);
+          this.onMessage(news);
+          for (const wake of this.#waiting.splice(0)) wake();
+        },
+      },
+      hasJournal ? openJournal(confinement) : undefined,
+    );
   }
 
   /** Starts a child as the service does, and waits until it is ready. */
   static async open(runtime: string): Promise<TestSandbox> {
     const launcher = await probeLauncher(process.platform, nativeAddon());
     const text = await sandboxProgram();
-    const journal = openJournal(launcher);
-    const sandbox = new TestSandbox(runtime, () => launch(launcher, text, journal?.fd), launcher, journal);
+    const start: ProcessesDeps['start'] = (channel, journalFd) => launch(launcher, text, { channel, journalFd });
+    const sandbox = new TestSandbox(runtime, start, launcher, true);
     await sandbox.message('ready');
     return sandbox;
   }
 
   /** Returns the first message of a type, and waits for it if necessary. Fails if the sandbox closes first. */
-  async message<T extends DriverMessage['type']>(type: T): Promise<Extract<DriverMessage, { type: T }>> {
+  async message<T extends ChildNews['type']>(type: T): Promise<Extract<ChildNews, { type: T }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const found = this.messages.find((message) => message.type === type);
-      if (found !== undefined) return found as Extract<DriverMessage, { type: T }>;
+      if (found !== undefined) return found as Extract<ChildNews, { type: T }>;
       const closed = this.messages.find((message) => message.type === 'closed');
       if (closed !== undefined) throw new Error(`the sandbox closed instead: ${JSON.stringify(closed)}`);
       await this.#more(deadline, type);
@@ -134,7 +149,7 @@ export class TestSandbox {
   }
 
   /** Returns the capability call with this id, of any call or of the given one, and waits for it if necessary. */
-  async request(id: number, call?: number): Promise<Extract<DriverMessage, { type: 'request' }>> {
+  async request(id: number, call?: number): Promise<Extract<ChildNews, { type: 'request' }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       for (const message of this.messages) {
@@ -146,7 +161,7 @@ export class TestSandbox {
   }
 
   /** Waits until the sandbox has closed. Returns how it closed. */
-  closed(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
+  closed(): Promise<Extract<ChildNews, { type: 'closed' }>> {
     return this.message('closed');
   }
 
@@ -187,7 +202,7 @@ export class TestSandbox {
   }
 
   /** Ends the child and waits until it is gone. Safe to call twice. */
-  async close(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
+  async close(): Promise<Extract<ChildNews, { type: 'closed' }>> {
     this.supervisor.close('the test is over');
     return this.message('closed');
   }

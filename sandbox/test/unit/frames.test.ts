@@ -2,8 +2,8 @@
 import t from 'tap';
 import { fc } from '../../../test/support/properties.ts';
 import { FIXED_LIMITS } from '../../contract.ts';
-import { childPayloadLimits } from '../../driver/child-messages.ts';
 import { encodeFrame, FrameDecoder, ProtocolViolation } from '../../frames.ts';
+import { childPayloadLimits } from '../../host/child/child-messages.ts';
 import { UP } from '../../protocol.ts';
 import { collectGarbage } from '../support/collect-garbage.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Threat: guest code on which V8 ends the whole process, or runs out of memory where it cannot stop cleanly. The driver
  * must name the call that caused it, and have the next process ready. If one of these fails, look at
- * `sandbox/driver/ending.ts`.
+ * `sandbox/host/child/running-call.ts`.
  */
 import t from 'tap';
 import { AttackRun } from '../../support/attacks/attack-run.ts';

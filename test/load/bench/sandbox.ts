@@ -5,9 +5,10 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallReport } from '../../../sandbox/contract.ts';
+import type { ChildNews } from '../../../sandbox/host/child/child-supervisor.ts';
 import { nativeAddon } from '../../../sandbox/host/compiler/child-program.ts';
 import { createDriverPool } from '../../../sandbox/host/driver-pool.ts';
-import { type DriverMessage, PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
+import { PROTOCOL_VERSION } from '../../../sandbox/protocol.ts';
 import {
   contextText,
   guestRuntime,
@@ -41,18 +42,19 @@ async function straight(): Promise<void> {
 
 async function throughThread(): Promise<void> {
   const loaded = Promise.withResolvers<void>();
-  const post = (thread: number, message: DriverMessage): void => {
+  const post = (thread: number, message: ChildNews): void => {
     if (message.type === 'ready') pool.post(thread, { type: 'load', child: 1, version: trivial });
     if (message.type === 'loaded') loaded.resolve();
   };
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, program: await sandboxProgram(), addon: nativeAddon() },
+      data: { protocol: PROTOCOL_VERSION, program: await sandboxProgram(), addon: nativeAddon() },
+      runtime,
       mostThreads: 1,
       log: createLog('warn'),
     },
-    { threadReady: () => undefined, message: post, threadLost: () => loaded.reject(new Error('the thread is gone')) },
+    { threadReady: () => undefined, news: post, threadLost: () => loaded.reject(new Error('the thread is gone')) },
   );
   const thread = pool.threads()[0] ?? 0;
   pool.post(thread, { type: 'open', child: 1 });

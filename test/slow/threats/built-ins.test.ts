@@ -1,7 +1,7 @@
 /**
  * Threat: guest code in a single built-in function that never checks whether it should stop. V8 cannot stop it. The
  * driver must notice, kill the process, and have the next one ready. If one of these fails, look at the watch in
- * `sandbox/driver/child-supervisor.ts`.
+ * `sandbox/host/child/child-supervisor.ts`.
  */
 import t from 'tap';
 import { AttackRun } from '../../support/attacks/attack-run.ts';

@@ -1,7 +1,7 @@
 /**
  * Threat: guest code takes memory, in V8's heap or outside it, where the heap limit does not count. Its process may be
  * lost. The machine's memory, its neighbours and the service must not suffer. If one of these fails, look at
- * `sandbox/guest/intrinsics/removed.ts` and the watch in `sandbox/driver/child-supervisor.ts`.
+ * `sandbox/guest/intrinsics/removed.ts` and the watch in `sandbox/host/child/child-supervisor.ts`.
  */
 import t from 'tap';
 import { AttackRun } from '../../support/attacks/attack-run.ts';

@@ -2,15 +2,15 @@
 import t from 'tap';
 import { DEFAULT_LIMITS, type PluginVersion } from '../../../contract.ts';
 import { CallQueues, type ChildSeat, type QueuedCall } from '../../../host/call-queues.ts';
+import type { ChildOrder } from '../../../host/child/children.ts';
 import { SandboxProcesses } from '../../../host/sandbox-processes.ts';
-import type { HostMessage } from '../../../protocol.ts';
 
 /** Processes that answer when the test lets them. */
 function setUp(maxProcesses = 4) {
   const time = { now: 0 };
   const clock = { now: () => time.now, elapsed: () => time.now };
-  const posted: HostMessage[] = [];
-  const post = (_thread: number, message: HostMessage) => posted.push(message);
+  const posted: ChildOrder[] = [];
+  const post = (_thread: number, message: ChildOrder) => posted.push(message);
   const children: SandboxProcesses = new SandboxProcesses(
     {
       threads: () => [1],

@@ -3,26 +3,29 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { eventually } from '../../../../test/support/eventually.ts';
+import type { ChildNews } from '../../../host/child/child-supervisor.ts';
 import { createDriverPool } from '../../../host/driver-pool.ts';
-import { type DriverMessage, PROTOCOL_VERSION } from '../../../protocol.ts';
+import { PROTOCOL_VERSION } from '../../../protocol.ts';
+import { version } from '../../support/sandbox.ts';
 
 const FAKE_DRIVER = new URL('../../support/fake-driver.ts', import.meta.url);
 
 /** Starts a pool with this many threads, all ready. */
 async function startPool(mostThreads: number, filename = fileURLToPath(FAKE_DRIVER)) {
-  const heard: [number, DriverMessage][] = [];
+  const heard: [number, ChildNews][] = [];
   const ready: number[] = [];
   const lost: number[] = [];
   const pool = await createDriverPool(
     {
       filename,
-      data: { protocol: PROTOCOL_VERSION, runtime: '', program: '', addon: '' },
+      data: { protocol: PROTOCOL_VERSION, program: '', addon: '' },
+      runtime: '',
       mostThreads,
       log: { warn() {}, error() {} },
     },
     {
       threadReady: (thread) => ready.push(thread),
-      message: (thread, message) => heard.push([thread, message]),
+      news: (thread, message) => heard.push([thread, message]),
       threadLost: (thread) => lost.push(thread),
     },
   );
@@ -37,56 +40,68 @@ async function startPool(mostThreads: number, filename = fileURLToPath(FAKE_DRIV
 }
 
 let calls = 0;
-const task = (params: object) => ({
-  child: 1,
+const task = (params: object, child = 1) => ({
+  child,
   call: ++calls,
   version: 'v',
   context: JSON.stringify({ params }),
   timeout_ms: 1000,
 });
 
-t.test('it grows as it is asked to, and each message and call goes to its thread', async (t) => {
-  const { pool, heard, ready } = await startPool(2);
+/** Opens a child in this thread, and has it load the version of the tasks. */
+async function serving({ pool, heard }: Awaited<ReturnType<typeof startPool>>, thread: number, child = 1) {
+  pool.post(thread, { type: 'open', child });
+  pool.post(thread, { type: 'load', child, version: version('', { version: 'v' }) });
+  await eventually(
+    () => heard,
+    (all) => all.some(([from, news]) => from === thread && news.type === 'loaded' && news.child === child),
+  );
+}
+
+t.test('it grows as it is asked to, and each order and call goes to its thread', async (t) => {
+  const started = await startPool(2);
+  const { pool, heard, ready } = started;
   t.teardown(() => pool.close());
   pool.grow();
   t.equal(pool.threads().length, 2);
   t.same(ready, pool.threads());
-  for (const thread of pool.threads()) {
-    pool.post(thread, { type: 'open', child: thread });
-    await eventually(
-      () => heard,
-      (all) => all.some(([from, { type }]) => from === thread && type === 'ready'),
-    );
-    t.match(heard.at(-1), [thread, { type: 'ready', child: thread }]);
-  }
+  for (const thread of pool.threads()) await serving(started, thread, thread);
   const [, second = 0] = pool.threads();
-  t.match(await pool.run(second, task({ kill: true })), { lost: false });
+  t.match(await pool.run(second, task({}, second)), { outcome: { kind: 'returned' } });
+  const lost = task({ kill: true }, second);
+  t.match(await pool.run(second, lost), { lost: false }, 'it was its own doing');
   t.match(
     await eventually(
-      () => heard.at(-1),
-      (last) => last?.[1].type === 'closed',
+      () => heard.find(([, { type }]) => type === 'closed'),
+      (found) => found !== undefined,
     ),
-    [second, { culprit: 1 }],
+    [second, { child: second, culprit: lost.call, stderr: 'last words' }],
   );
   pool.post(4711, { type: 'open', child: 1 });
+  t.match(await pool.run(4711, task({})), { lost: true });
 });
 
-t.test('calls of one thread run side by side', async (t) => {
-  const { pool } = await startPool(1);
+t.test('calls of one child run side by side', async (t) => {
+  const started = await startPool(1);
+  const { pool } = started;
   t.teardown(() => pool.close());
   const [thread = 0] = pool.threads();
+  await serving(started, thread);
   const endless = pool.run(thread, task({ ask: 'kv.get' }));
   t.match(await pool.run(thread, task({})), { outcome: { kind: 'returned' } });
   endless.catch(() => undefined);
 });
 
 t.test('a thread that dies takes its calls along, is told, and is replaced', async (t) => {
-  const { pool, ready, lost } = await startPool(2);
+  const started = await startPool(2);
+  const { pool, ready, lost } = started;
   t.teardown(() => pool.close());
   const [first = 0, second = 0] = pool.threads();
-  const other = pool.run(second, task({}));
-  await t.rejects(pool.run(first, task({ exit: true })));
-  await other;
+  await serving(started, first);
+  await serving(started, second, 2);
+  const other = pool.run(second, task({}, 2));
+  t.match(await pool.run(first, task({ exit: true })), { lost: true });
+  t.match(await other, { outcome: { kind: 'returned' } });
   await eventually(
     () => ready,
     (all) => all.length === 3,
@@ -108,18 +123,25 @@ t.test('a thread that cannot be started is tried again until it can', async (t) 
       await import(${JSON.stringify(FAKE_DRIVER.href)});
       export function task() {}`,
   });
-  const { pool, ready, lost } = await startPool(2, path.join(folder, 'driver.mjs'));
+  const started = await startPool(2, path.join(folder, 'driver.mjs'));
+  const { pool, ready, lost } = started;
   t.teardown(() => pool.close());
   const tries = path.join(folder, 'tries');
   writeFileSync(tries, '');
   const [first = 0, second = 0] = pool.threads();
-  await t.rejects(pool.run(first, task({ exit: true })));
+  await serving(started, first);
+  await serving(started, second, 2);
+  await pool.run(first, task({ exit: true }));
   await eventually(
     () => readFileSync(tries).length,
     (times) => times >= 3,
   );
-  t.match(await pool.run(second, task({})), { outcome: { kind: 'returned' } }, 'the other one works on');
-  await t.rejects(pool.run(second, task({ exit: true })));
+  t.match(await pool.run(second, task({}, 2)), { outcome: { kind: 'returned' } }, 'the other one works on');
+  await pool.run(second, task({ exit: true }, 2));
+  await eventually(
+    () => lost,
+    (threads) => threads.length === 2,
+  );
   t.same([pool.threads(), lost], [[], [first, second]]);
   rmSync(tries);
   await eventually(

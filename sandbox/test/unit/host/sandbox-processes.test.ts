@@ -1,5 +1,7 @@
 import t from 'tap';
 import { DEFAULT_LIMITS, type LoadFailure, type PluginVersion } from '../../../contract.ts';
+import type { ChildNews } from '../../../host/child/child-supervisor.ts';
+import type { ChildOrder } from '../../../host/child/children.ts';
 import {
   hasRoomForCall,
   isIdle,
@@ -7,7 +9,6 @@ import {
   type ProcessClosedMessage,
   SandboxProcesses,
 } from '../../../host/sandbox-processes.ts';
-import type { DriverMessage, HostMessage } from '../../../protocol.ts';
 
 const version = (pluginId: string, name = 'v1', limits: object = {}): PluginVersion => ({
   pluginId,
@@ -25,7 +26,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   const died: string[] = [];
   const time = { now: 0 };
   const state = { changes: 0, meets: true, asked: 0 };
-  const post = (thread: number, message: HostMessage) => {
+  const post = (thread: number, message: ChildOrder) => {
     const what = message.type === 'load' ? ` ${message.version.pluginId}:${message.version.version}` : '';
     posted.push(`${thread} ${message.type} ${message.child}${what}`);
   };
@@ -369,7 +370,7 @@ t.test('what is heard of a child is remembered, and of an unknown one ignored', 
   t.equal(children.confinement, confinement);
   t.same(gone, ['spawned 1']);
   t.equal(state.changes, 1);
-  t.throws(() => children.handle({ type: 'odd', child: 1 } as unknown as Extract<DriverMessage, { type: 'ready' }>));
+  t.throws(() => children.handle({ type: 'odd', child: 1 } as unknown as Extract<ChildNews, { type: 'ready' }>));
 });
 
 t.test('closing ends every child and opens none', async (t) => {

@@ -5,10 +5,10 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
-import { childPayloadLimits } from '../../../driver/child-messages.ts';
 import { probeLauncher } from '../../../driver/confinement.ts';
-import { openJournal } from '../../../driver/journal.ts';
 import { encodeFrame, FrameDecoder } from '../../../frames.ts';
+import { childPayloadLimits } from '../../../host/child/child-messages.ts';
+import { openJournal } from '../../../host/child/journal.ts';
 import { nativeAddon } from '../../../host/compiler/child-program.ts';
 import { JournalWriter } from '../../../process/channel.ts';
 import { DOWN, JOURNAL_BYTES, UP } from '../../../protocol.ts';
@@ -41,7 +41,7 @@ t.test('what was entered is known even if nothing runs afterwards', async (t) =>
 });
 
 t.test('what was noted and not sent is known even if nothing runs afterwards', async (t) => {
-  const journal = openJournal(await probeLauncher(process.platform, nativeAddon()));
+  const journal = openJournal((await probeLauncher(process.platform, nativeAddon())).confinement);
   if (journal === undefined) return t.pass('there is no place for journals');
   t.teardown(() => journal.close());
   const endsAfter = (ms: number) => `

@@ -45,7 +45,7 @@ export class CapabilityGateway {
     this.deps = deps;
   }
 
-  /** Answers one capability call. The driver sets `child` and `call`, not the guest. Never rejects. */
+  /** Answers one capability call. The sandbox sets `child` and `call`, not the guest. Never rejects. */
   async answer(child: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
     const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);

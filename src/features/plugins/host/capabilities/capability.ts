@@ -98,7 +98,7 @@ export interface PreparedCapabilityCall {
 }
 
 /**
- * Any JSON value, by the name that its type has for authors. Not checked: a driver thread parsed the value from JSON
+ * Any JSON value, by the name that its type has for authors. Not checked: the sandbox parsed the value from JSON
  * text. Checking a megabyte again would hold up the event loop.
  */
 export const json = <T extends WireValue = Json>(typeText: string) =>

@@ -7,11 +7,11 @@ import {
   type LogEntry,
 } from '../../../../../../sandbox/contract.ts';
 import { CallQueues } from '../../../../../../sandbox/host/call-queues.ts';
+import type { ChildOrder } from '../../../../../../sandbox/host/child/children.ts';
 import type { DriverPool } from '../../../../../../sandbox/host/driver-pool.ts';
 import { Quarantine, requestFingerprint } from '../../../../../../sandbox/host/quarantine.ts';
 import { SandboxProcesses } from '../../../../../../sandbox/host/sandbox-processes.ts';
 import { UsageLedger } from '../../../../../../sandbox/host/usage.ts';
-import type { HostMessage } from '../../../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { IdempotencyClaim } from '../../../../../../src/domain/idempotency.ts';
 import { CallFeed } from '../../../../../../src/features/plugins/host/call-feed.ts';
@@ -40,9 +40,9 @@ const lost = report({ kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' }, { 
 /** A pool whose children are ready at once. The test answers its calls. */
 class ScriptedPool implements Pick<DriverPool, 'post' | 'run' | 'threads'> {
   tasks: CallTask[] = [];
-  posted: HostMessage[] = [];
+  posted: ChildOrder[] = [];
   answer: (task: CallTask) => Promise<CallReport> = () => Promise.resolve(returned);
-  heard: ((message: HostMessage) => void) | undefined;
+  heard: ((message: ChildOrder) => void) | undefined;
 
   threads = () => [1];
 
@@ -51,7 +51,7 @@ class ScriptedPool implements Pick<DriverPool, 'post' | 'run' | 'threads'> {
     return this.answer(task);
   }
 
-  post(_thread: number, message: HostMessage): void {
+  post(_thread: number, message: ChildOrder): void {
     this.posted.push(message);
     queueMicrotask(() => this.heard?.(message));
   }

@@ -107,7 +107,7 @@ t.test('a plugin that loses its process again and again is backed off, which is 
     () => host.status().plugins.find(({ id }) => id === 'echo'),
     (plugin) => plugin?.state === 'backing-off',
   );
-  t.match(status, { state: 'backing-off', reason: 'died: asked to', refused: true });
+  t.match(status, { state: 'backing-off', reason: 'died: it died of exit code 1', refused: true });
   t.match(await call('echo'), { status: 503, retryAfter: 1 });
   t.match(log(), 'last words');
   t.equal(kills(), 3);

@@ -1,18 +1,22 @@
 import { performance } from 'node:perf_hooks';
-import { CallTable } from '../call-table.ts';
-import { type ChildDeath, FIXED_LIMITS, type Limits } from '../contract.ts';
-import { ProtocolViolation } from '../frames.ts';
-import { evaluationLimitMs } from '../protocol.ts';
-import { ChildCpuLimit, type CpuShare, ProcessCpuTimeReader } from './child-cpu-limit.ts';
-import { type ChildNiceness, type ChildPids, ChildPriority, Niceness } from './priority.ts';
+import { CallTable } from '../../call-table.ts';
+import { type ChildDeath, FIXED_LIMITS, type Limits } from '../../contract.ts';
+import { ProtocolViolation } from '../../frames.ts';
+import { evaluationLimitMs } from '../../protocol.ts';
+import { ChildCpuLimit, type CpuShare } from './child-cpu-limit.ts';
+import { type ChildNiceness, ChildPriority } from './priority.ts';
 
 /** The state of a child at one look. */
 export interface ChildSample {
   /** Milliseconds of a monotonic clock. */
   now: number;
   rssBytes: number;
+  /** Processor time of its process so far, in milliseconds; 0 where it cannot be told. */
+  takenMs: number;
   ready: boolean;
   limits: Pick<Limits, 'process_mb' | 'slice_ms'>;
+  /** Whether the host has not yet read all that the child has sent. */
+  hasUnread: boolean;
   /** Whether an honest child would have sent something by now. */
   owesASign: boolean;
 }
@@ -31,19 +35,14 @@ export class ChildLimits {
   readonly heartbeat: Heartbeat;
   readonly account: ChildCpuLimit;
   readonly #rssTrend = new RssTrend();
-  readonly #processor: ProcessCpuTimeReader;
   readonly #priority: ChildPriority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
 
-  /**
-   * @param child the child to watch, which was just started
-   * @param niceness sets the nice values of the child
-   */
-  constructor(child: ChildPids, niceness: ChildNiceness = new Niceness(child)) {
+  /** @param niceness of the child to watch, which was just started */
+  constructor(niceness: ChildNiceness) {
     this.heartbeat = new Heartbeat(this.#startedAt);
     this.account = new ChildCpuLimit(this.#startedAt);
-    this.#processor = new ProcessCpuTimeReader(() => child.memoryPid);
     this.#priority = new ChildPriority(niceness, this.#startedAt);
   }
 
@@ -78,10 +77,10 @@ export class ChildLimits {
   }
 
   /** Returns why the child has to go, or null. */
-  look({ now, rssBytes, ready, limits, owesASign }: ChildSample): ChildDeath | null {
+  look({ now, rssBytes, takenMs, ready, limits, hasUnread, owesASign }: ChildSample): ChildDeath | null {
     const insideSince = this.heartbeat.entered === null ? null : this.heartbeat.enteredSince(0);
     const evaluating = this.heartbeat.entered === NO_CALL;
-    this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
+    this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs });
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }
@@ -94,20 +93,15 @@ export class ChildLimits {
       const culprit = this.#rssTrend.most(mostBytes * MIN_GUILT);
       return { cause: 'memory', detail: `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit };
     }
+    if (hasUnread) return null;
     const overdue = this.heartbeat.overdue(now, limits.slice_ms, owesASign);
     return overdue === null ? null : { cause: 'overdue', detail: overdue, culprit: entered ?? NO_CALL };
   }
 
   /** Returns why the child has to go for the processor time of its process, or null. Call it now and then. */
-  overspent(now: number, shares: readonly CpuShare[]): ChildDeath | null {
-    const detail = this.account.overdrawn(now, this.#processor.read(), shares);
+  overspent(now: number, takenMs: number, shares: readonly CpuShare[]): ChildDeath | null {
+    const detail = this.account.overdrawn(now, takenMs, shares);
     return detail === null ? null : { cause: 'overdue', detail, culprit: NO_CALL };
-  }
-
-  /** Safe to call twice. */
-  close(): void {
-    this.#processor.close();
-    this.#priority.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { fc, runsOf } from '../../../../test/support/properties.ts';
-import { meterThread } from '../../../../test/support/thread-time.ts';
-import { isJson } from '../../../driver/json-check.ts';
+import { fc, runsOf } from '../../../../../test/support/properties.ts';
+import { meterThread } from '../../../../../test/support/thread-time.ts';
+import { isJson } from '../../../../host/child/json-check.ts';
 
 /** Whether a text is what JSON.stringify writes, or at least JSON without blanks. */
 function oracle(text: string): boolean {

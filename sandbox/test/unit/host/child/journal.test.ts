@@ -3,16 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { fstatSync, readdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
-import { fc } from '../../../../test/support/properties.ts';
-import { JournalReader, openJournal } from '../../../driver/journal.ts';
-import { type ChildLauncher, NODE_ALONE } from '../../../driver/launch.ts';
-import { JournalWriter as Notes } from '../../../process/channel.ts';
-import { JOURNAL_BYTES } from '../../../protocol.ts';
-
-const launcher = (coreDumpsOff: boolean): ChildLauncher => ({
-  confinement: { ...NODE_ALONE, core_dumps_off: coreDumpsOff, few_files: coreDumpsOff },
-  prefix: [],
-});
+import { fc } from '../../../../../test/support/properties.ts';
+import { NODE_ALONE } from '../../../../driver/launch.ts';
+import { JournalReader, openJournal } from '../../../../host/child/journal.ts';
+import { JournalWriter as Notes } from '../../../../process/channel.ts';
+import { JOURNAL_BYTES } from '../../../../protocol.ts';
 
 function opened(t: Test): { journal: JournalReader; read: () => string } {
   const journal = new JournalReader(tmpdir());
@@ -26,7 +21,7 @@ function opened(t: Test): { journal: JournalReader; read: () => string } {
 }
 
 t.test('a child that cannot be held to its size gets none', async (t) => {
-  t.equal(openJournal(launcher(false)), undefined);
+  t.equal(openJournal({ ...NODE_ALONE, core_dumps_off: false }), undefined);
 });
 
 t.test('its memory is taken when it is opened, and without any there is no journal', async (t) => {
@@ -36,7 +31,7 @@ t.test('its memory is taken when it is opened, and without any there is no journ
   t.equal(read(), '');
   const script = `
     import { fstatSync } from 'node:fs';
-    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../driver/journal.ts'))};
+    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../../host/child/journal.ts'))};
     const isOpen = (fd) => { try { return fstatSync(fd).isFile(); } catch { return false; } };
     const files = () => Array.from({ length: 100 }, (_, fd) => fd).filter(isOpen).length;
     const before = files();
@@ -49,7 +44,7 @@ t.test('where there is no descriptor left, it leaves no folder', async (t) => {
   const place = t.testdir();
   const script = `
     import { closeSync, openSync } from 'node:fs';
-    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../driver/journal.ts'))};
+    import { JournalReader } from ${JSON.stringify(import.meta.resolve('../../../../host/child/journal.ts'))};
     const taken = [];
     try { for (;;) taken.push(openSync('/')); } catch {}
     let said = 'nothing';

@@ -1,8 +1,8 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../protocol.ts';
-import type { ChildLauncher } from './launch.ts';
+import type { Confinement } from '../../contract.ts';
+import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../../protocol.ts';
 
 /** A folder of files in memory, where Linux has one. A disk would retain what plugins say. */
 const MEMORY_FOLDER = '/dev/shm';
@@ -10,7 +10,7 @@ const MEMORY_FOLDER = '/dev/shm';
 /**
  * Opens a journal for a child whose file size can be limited. Returns undefined where this system has no place for it.
  */
-export function openJournal({ confinement }: ChildLauncher): JournalReader | undefined {
+export function openJournal(confinement: Confinement): JournalReader | undefined {
   if (!confinement.core_dumps_off) return undefined;
   try {
     return new JournalReader(MEMORY_FOLDER);

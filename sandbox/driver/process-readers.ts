@@ -1,61 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
 
-/** What a watchdog looks at. */
-export interface SampledChild {
-  /** Judges the child by the clock and by its memory in use, in bytes (0 where the system does not report it). */
-  look(now: number, rssBytes: number): void;
-  /** True while guest code may run. */
-  isBusy(): boolean;
-}
-
-const BUSY_MS = 25;
-const IDLE_MS = 1000;
 /** Larger than `stat`, and than `status` up to the line `VmRSS`. */
 const FILE_BYTES = 4096;
-
-/** Looks at one child at intervals, more often while guest code may run. */
-export class ChildSampler {
-  readonly #watched: SampledChild;
-  readonly #memory: ResidentMemoryReader;
-  #timer: NodeJS.Timeout | undefined;
-  #delayMs = 0;
-  #stopped = false;
-
-  constructor(watched: SampledChild, memory: ResidentMemoryReader) {
-    this.#watched = watched;
-    this.#memory = memory;
-    this.#arm(IDLE_MS);
-  }
-
-  /** Looks soon, because work begins. */
-  wake(): void {
-    if (this.#delayMs !== BUSY_MS) this.#arm(BUSY_MS);
-  }
-
-  /** Safe to call twice. */
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    this.#memory.close();
-  }
-
-  #arm(delayMs: number): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#delayMs = delayMs;
-    this.#timer = setTimeout(() => {
-      // Two turns of the loop: a thread that was held up first reads what its child has sent, then judges the child.
-      setImmediate(() => setImmediate(() => this.#look()));
-    }, delayMs);
-  }
-
-  #look(): void {
-    if (this.#stopped) return;
-    this.#watched.look(performance.now(), this.#memory.read());
-    this.#arm(this.#watched.isBusy() ? BUSY_MS : IDLE_MS);
-  }
-}
 
 /** A file of a process below Linux's `/proc`. An open file stays with its process even if another gets its id later. */
 export class ProcessFile {
@@ -99,5 +45,25 @@ export class ResidentMemoryReader extends ProcessFile {
   read(): number {
     const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(this.text()) ?? [];
     return Number(kilobytes) * 1024;
+  }
+}
+
+/** Positions of `utime` and `stime` after the command's name, and their unit: see proc_pid_stat(5). */
+const UTIME = 11;
+const STIME = 12;
+const MS_PER_TICK = 10;
+
+/** Reads the processor time of a process. */
+export class ProcessCpuTimeReader extends ProcessFile {
+  constructor(pid: () => number | undefined) {
+    super(pid, 'stat');
+  }
+
+  /** Returns the processor time in milliseconds; 0 where it cannot be read. */
+  read(): number {
+    const text = this.text();
+    // The name, in parentheses, may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[UTIME] ?? 0) + Number(fields[STIME] ?? 0)) * MS_PER_TICK;
   }
 }

@@ -1,6 +1,7 @@
 /** Threat: a child that sends other shapes than our own, in the hope that something behind believes them. */
 import t from 'tap';
-import { FIXED_LIMITS, type Json } from '../../../contract.ts';
+import { FIXED_LIMITS, type Json } from '../../../../contract.ts';
+import { ProtocolViolation } from '../../../../frames.ts';
 import {
   childPayloadLimits,
   hasTooManyJsonValues,
@@ -15,9 +16,8 @@ import {
   parseRequest,
   requestId,
   splitRequestText,
-} from '../../../driver/child-messages.ts';
-import { ProtocolViolation } from '../../../frames.ts';
-import { UP } from '../../../protocol.ts';
+} from '../../../../host/child/child-messages.ts';
+import { UP } from '../../../../protocol.ts';
 
 const usage = { cpu_ms: 1.5, calls: 2, heap_bytes: 3 };
 const slow = { kind: 'ended', code: 'CPU_LIMIT', message: 'm' };

@@ -1,7 +1,6 @@
-import type { Limits } from '../contract.ts';
-import { ProtocolViolation } from '../frames.ts';
-import { evaluationLimitMs } from '../protocol.ts';
-import { ProcessFile } from './child-sampler.ts';
+import type { Limits } from '../../contract.ts';
+import { ProtocolViolation } from '../../frames.ts';
+import { evaluationLimitMs } from '../../protocol.ts';
 
 /**
  * The factor, and the milliseconds on top, by which a process may exceed the time of its guest's stretches: its helper
@@ -95,25 +94,5 @@ export class ChildCpuLimit {
     this.#spareMs -= left;
     if (this.#spareMs >= 0) return null;
     return `its process took ${Math.round(takenMs)} ms of the processor, far more than its calls may`;
-  }
-}
-
-/** Positions of `utime` and `stime` after the command's name, and their unit: see proc_pid_stat(5). */
-const UTIME = 11;
-const STIME = 12;
-const MS_PER_TICK = 10;
-
-/** Reads the processor time of a process. */
-export class ProcessCpuTimeReader extends ProcessFile {
-  constructor(pid: () => number | undefined) {
-    super(pid, 'stat');
-  }
-
-  /** Returns the processor time in milliseconds; 0 where it cannot be read. */
-  read(): number {
-    const text = this.text();
-    // The name, in parentheses, may hold anything.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[UTIME] ?? 0) + Number(fields[STIME] ?? 0)) * MS_PER_TICK;
   }
 }

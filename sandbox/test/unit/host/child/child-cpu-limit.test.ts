@@ -1,8 +1,8 @@
 /** Threat: a child that says little or nothing of what it does, to have the processor for itself. */
 import t from 'tap';
-import { DEFAULT_LIMITS } from '../../../contract.ts';
-import { ChildCpuLimit, ProcessCpuTimeReader } from '../../../driver/child-cpu-limit.ts';
-import { ProtocolViolation } from '../../../frames.ts';
+import { DEFAULT_LIMITS } from '../../../../contract.ts';
+import { ProtocolViolation } from '../../../../frames.ts';
+import { ChildCpuLimit } from '../../../../host/child/child-cpu-limit.ts';
 
 const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };
 
@@ -67,26 +67,4 @@ t.test('while a version is evaluated there is more, which is gone when it is loa
   account.load(LIMITS);
   account.loaded();
   t.type(account.overdrawn(200, 9000, []), 'string');
-});
-
-t.test('tells the processor time of a process, all its threads together', async (t) => {
-  const own = new ProcessCpuTimeReader(() => process.pid);
-  t.teardown(() => own.close());
-  const first = own.read();
-  if (process.platform !== 'linux') return void t.equal(first, 0, 'this system does not tell');
-  const used = process.cpuUsage();
-  t.ok(Math.abs(first - (used.user + used.system) / 1000) < 1000, `${first} ms`);
-  const until = process.cpuUsage().user + 100_000;
-  while (process.cpuUsage().user < until);
-  t.ok(own.read() >= first + 50);
-});
-
-t.test('a process that is not there yet, or any more, took none', async (t) => {
-  const none = new ProcessCpuTimeReader(() => undefined);
-  t.equal(none.read(), 0);
-  const gone = new ProcessCpuTimeReader(() => 2 ** 30);
-  t.equal(gone.read(), 0);
-  none.close();
-  gone.close();
-  gone.close();
 });

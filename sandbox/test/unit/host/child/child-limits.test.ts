@@ -1,10 +1,10 @@
 /** Threat: a child that hangs, fills the memory or takes the processor, and a call that is blamed in another's place. */
 import { performance } from 'node:perf_hooks';
 import t from 'tap';
-import { DEFAULT_LIMITS } from '../../../contract.ts';
-import { ChildLimits, Heartbeat, NO_CALL, RssTrend } from '../../../driver/child-limits.ts';
-import type { ChildNiceness } from '../../../driver/priority.ts';
-import { ProtocolViolation } from '../../../frames.ts';
+import { DEFAULT_LIMITS } from '../../../../contract.ts';
+import { ProtocolViolation } from '../../../../frames.ts';
+import { ChildLimits, type ChildSample, Heartbeat, NO_CALL, RssTrend } from '../../../../host/child/child-limits.ts';
+import type { ChildNiceness } from '../../../../host/child/priority.ts';
 
 const MIB = 1_048_576;
 const limits = { process_mb: 512, slice_ms: 500 };
@@ -15,12 +15,20 @@ function setUp() {
     comesBack: true,
     setGroup: (nice) => void groups.push(nice),
     setProcess: () => undefined,
-    close: () => undefined,
   };
-  const detector = new ChildLimits({ startedPid: undefined, memoryPid: undefined }, niceness);
+  const detector = new ChildLimits(niceness);
   const start = performance.now();
-  const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
-    detector.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });
+  const look = (ms: number, change: Partial<ChildSample> = {}) =>
+    detector.look({
+      now: start + ms,
+      rssBytes: 50 * MIB,
+      takenMs: 0,
+      ready: true,
+      limits,
+      hasUnread: false,
+      owesASign: false,
+      ...change,
+    });
   return { detector, start, look, group: () => groups.at(-1) };
 }
 
@@ -47,6 +55,7 @@ t.test('who stays inside for too long is to blame, and nobody where the child it
   const { detector, start, look } = setUp();
   detector.heartbeat.enter(7, start);
   t.equal(look(2000), null);
+  t.equal(look(2500, { hasUnread: true }), null, 'it may have left again');
   t.match(look(2500), { cause: 'overdue', culprit: 7 });
   t.equal(detector.suspect, 7);
   detector.left(7, start + 2500);
@@ -57,9 +66,7 @@ t.test('who stays inside for too long is to blame, and nobody where the child it
 
 t.test('where the processor time cannot be told nobody is held to it', async (t) => {
   const { detector, start } = setUp();
-  t.equal(detector.overspent(start + 1000, [detector.account.begin(DEFAULT_LIMITS)]), null);
-  detector.close();
-  detector.close();
+  t.equal(detector.overspent(start + 1000, 0, [detector.account.begin(DEFAULT_LIMITS)]), null);
 });
 
 /** Threat: a child that goes into the guest and never comes out, or falls silent so that nobody notices. */

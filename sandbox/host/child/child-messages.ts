@@ -8,9 +8,9 @@ import {
   type LogEntry,
   type RequestMessage,
   type Usage,
-} from '../contract.ts';
-import { type FramePayloadLimit, ProtocolViolation } from '../frames.ts';
-import { type DoneMessage, type LoadedMessage, type ReadyMessage, UP } from '../protocol.ts';
+} from '../../contract.ts';
+import { type FramePayloadLimit, ProtocolViolation } from '../../frames.ts';
+import { type DoneMessage, type LoadedMessage, type ParsedFrame, type ReadyMessage, UP } from '../../protocol.ts';
 import { isJson } from './json-check.ts';
 
 /** How deeply a capability's parameters may be nested. Deeper ones could overflow a reader's stack. */
@@ -35,7 +35,7 @@ const MAX_CODE = 1000;
 const MAX_ISOLATES = 65_536;
 const MAX_HEAP_BYTES = 2 ** 40;
 
-/** The ends that a child may report. Only the driver and the host may report the others. */
+/** The ends that a child may report. Only the host may report the others. */
 const ENDS_OF_CALLS: readonly EndCode[] = [
   'CPU_LIMIT',
   'MEMORY_LIMIT',
@@ -48,6 +48,52 @@ const ENDS_OF_CALLS: readonly EndCode[] = [
 const ENDS_OF_LOADS: readonly EndCode[] = ['CPU_LIMIT', 'MEMORY_LIMIT'];
 
 type Fields = { [key: string]: unknown };
+
+/** A child's frames with a longer payload are parsed in a thread, in bytes. */
+export const MAX_HOST_PAYLOAD = 16_384;
+
+/**
+ * Parses the payload of a child's frame. The host's loop parses the small ones itself; a driver thread parses the
+ * others. Never throws.
+ */
+export function parseFrame(kind: number, text: string): ParsedFrame {
+  try {
+    switch (kind) {
+      case UP.REQUEST:
+        return requestFrame(text);
+      case UP.LOG:
+        return { kind, entry: parseLog(text), bytes: Buffer.byteLength(text) };
+      case UP.DONE:
+        return { kind, message: parseDone(text) };
+      case UP.LOADED:
+        return { kind, message: parseLoaded(text) };
+      case UP.READY:
+        return { kind, message: parseReady(text) };
+      case UP.ISOLATES:
+        return { kind, isolates: parseIsolates(text) };
+      default:
+        throw new ProtocolViolation(`no such frame: ${kind}`);
+    }
+  } catch (error) {
+    if (!(error instanceof ProtocolViolation)) throw error;
+    return { kind: 'violation', detail: error.message };
+  }
+}
+
+/** @throws ProtocolViolation */
+function requestFrame(text: string): ParsedFrame {
+  const { head, value } = splitRequestText(text);
+  const crowded = hasTooManyJsonValues(head);
+  const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
+  return { kind: UP.REQUEST, message, refusal: refusalOf(crowded, message.params), bytes: Buffer.byteLength(text) };
+}
+
+function refusalOf(crowded: boolean, params: Json): string | null {
+  if (crowded) {
+    return `parameters may hold at most ${MAX_WEIGHT} values, where an object or array counts for four`;
+  }
+  return isTooDeep(params) ? `parameters may be nested ${MAX_DEPTH} levels deep` : null;
+}
 
 /** @throws ProtocolViolation */
 export function parseReady(text: string): ReadyMessage {

@@ -1,11 +1,11 @@
 /** Threat: a sandbox whose child is not what it should be: late, broken, too large, or gone. */
 import t from 'tap';
-import { DEFAULT_LIMITS, type LoadFailure } from '../../../contract.ts';
-import { LoadedVersions } from '../../../driver/child-supervisor.ts';
-import { probeLauncher } from '../../../driver/confinement.ts';
-import { start } from '../../../driver/launch.ts';
-import { ProtocolViolation } from '../../../frames.ts';
-import { guestRuntime, plugin, runs, TestSandbox, version } from '../../support/sandbox.ts';
+import { DEFAULT_LIMITS, type LoadFailure } from '../../../../contract.ts';
+import { probeLauncher } from '../../../../driver/confinement.ts';
+import { start } from '../../../../driver/launch.ts';
+import { ProtocolViolation } from '../../../../frames.ts';
+import { LoadedVersions } from '../../../../host/child/child-supervisor.ts';
+import { guestRuntime, plugin, runs, TestSandbox, version } from '../../../support/sandbox.ts';
 
 const bare = await probeLauncher('darwin', '');
 const runtime = await guestRuntime();
@@ -24,13 +24,13 @@ t.test('opens, loads, runs, closes', async (t) => {
 });
 
 t.test('a runtime that is broken ends the sandbox at the first load', async (t) => {
-  const sandbox = new TestSandbox('this is no program', () => start(['/bin/true']), bare);
+  const sandbox = new TestSandbox('this is no program', (channel) => start(['/bin/true'], { channel }), bare);
   t.match(await sandbox.closed(), { cause: 'start', culprit: 0 });
 });
 
 t.test('a process that dies before it was ready says why', async (t) => {
   const dying = [process.execPath, '-e', "process.stderr.write('no reason'); process.exit(3)"];
-  const sandbox = new TestSandbox(runtime, () => start(dying), bare);
+  const sandbox = new TestSandbox(runtime, (channel) => start(dying, { channel }), bare);
   t.match(await sandbox.closed(), { cause: 'start', detail: /exit code 3/, stderr: 'no reason' });
   sandbox.supervisor.load(plugin(''));
   t.match(await sandbox.call(), { lost: true });

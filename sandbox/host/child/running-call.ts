@@ -11,8 +11,9 @@ import {
   type LogEntry,
   TIMER_REQUEST,
   type Usage,
-} from '../contract.ts';
-import { ProtocolViolation } from '../frames.ts';
+} from '../../contract.ts';
+import { ProtocolViolation } from '../../frames.ts';
+import type { ChildExit } from '../../protocol.ts';
 import type { CpuShare } from './child-cpu-limit.ts';
 
 /** One call from its task to its report. After the report the object stays until the child has let go of the call. */
@@ -117,12 +118,12 @@ export class RunningCall {
 /** How many bytes the unanswered capability calls of one child may hold in the service's memory. */
 const MAX_BYTES_IN_FLIGHT = 16 * 1_048_576;
 /**
- * The factor, and the milliseconds on top, by which the driver's clock may exceed the limit before the child counts as
+ * The factor, and the milliseconds on top, by which the host's clock may exceed the limit before the child counts as
  * a liar.
  */
 const CLOCK_DOUBT = 3;
 const CLOCK_SLACK_MS = 1000;
-/** The shortest stretch that is counted. A child that entered and left before the driver looked was still inside. */
+/** The shortest stretch that is counted. A child that entered and left before the host looked was still inside. */
 const MIN_STRETCH_MS = 0.01;
 
 const MAX_LOG_LINES = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
@@ -137,7 +138,7 @@ export class BytesInFlight {
 export type CapabilityCallAdmission = 'admitted' | 'call-limit' | 'too-many-bytes';
 
 /**
- * Counts what one call consumes, by what the driver itself sees. The child counts as well and acts first. The driver's
+ * Counts what one call consumes, by what the host itself sees. The child counts as well and acts first. The host's
  * count makes sure that a child that lies gains nothing.
  */
 export class CallMeter {
@@ -218,7 +219,7 @@ export class CallMeter {
   }
 
   /**
-   * Adds a stretch of guest code, measured by the driver's clock.
+   * Adds a stretch of guest code, measured by the host's clock.
    * @throws ProtocolViolation when the sum is far beyond what our own child would have allowed
    */
   ran(ms: number): void {
@@ -229,7 +230,7 @@ export class CallMeter {
   }
 
   /**
-   * Returns the child's own time, limited to what the driver believes: at least a third of the driver's count, and at
+   * Returns the child's own time, limited to what the host believes: at least a third of the host's count, and at
    * most the time that has passed.
    * @param ms the child's own sum
    * @param wallMs since the call began
@@ -299,4 +300,21 @@ export function judgeCallOnChildDeath(
     };
   }
   return { code: 'SANDBOX_LOST', message: 'The call ended its sandbox process', lost: false };
+}
+
+/** What V8 and isolated-vm write before they abort because memory is short. */
+const MEMORY_TEXTS = /out of memory|Heap statistics|invalid size error|allocation failed/i;
+/** V8 ends itself by a trap when it cannot go on, and by an abort when it is out of memory. */
+const MEMORY_SIGNALS: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
+
+/** Whether a child that died by itself ran out of memory. */
+export function diedOfMemory(gone: ChildExit): boolean {
+  return MEMORY_SIGNALS.includes(gone.signal) || MEMORY_TEXTS.test(gone.stderr);
+}
+
+/** Whether the call that was inside the guest when a child died can be the cause. */
+export function diedInsideGuest(gone: ChildExit): boolean {
+  // A guest makes the kernel send SIGKILL only by its use of memory. Then the machine was short of memory; the plugin
+  // was not over its limit.
+  return gone.signal !== 'SIGKILL';
 }

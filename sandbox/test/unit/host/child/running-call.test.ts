@@ -1,9 +1,15 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
-import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../contract.ts';
-import { diedInsideGuest, diedOfMemory } from '../../../driver/child.ts';
-import { BytesInFlight, CallMeter, judgeCallOnChildDeath, RunningCall } from '../../../driver/running-call.ts';
-import { ProtocolViolation } from '../../../frames.ts';
+import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../contract.ts';
+import { ProtocolViolation } from '../../../../frames.ts';
+import {
+  BytesInFlight,
+  CallMeter,
+  diedInsideGuest,
+  diedOfMemory,
+  judgeCallOnChildDeath,
+  RunningCall,
+} from '../../../../host/child/running-call.ts';
 
 const usage = { cpu_ms: 0, calls: 77, heap_bytes: 1000 };
 
