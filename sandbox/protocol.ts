@@ -72,9 +72,9 @@ export const UP = {
 } as const;
 
 /**
- * Begins a lazy module in the text of the guest runtime. After it come the module's name, a newline, and an expression
- * that evaluates to its function `create`. The runtime stands before the first one. It asks for a module at its first
- * use.
+ * Begins a lazy module in the text of the guest runtime. After it come the module's name, a newline, and, deflated and in
+ * base64, an expression that evaluates to its function `create`. The runtime stands before the first one. It asks for a
+ * module at its first use. Most processes never use most modules, so they keep them small.
  */
 export const LAZY_MODULE_MARKER = '\n//@ lazy module ';
 

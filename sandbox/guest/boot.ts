@@ -32,6 +32,7 @@ import {
   parseJson,
   preventExtensions,
   quoteJson,
+  SafeMap,
 } from './intrinsics/primordials.ts';
 import { fixArrayBuffer, removeGlobals, removeTemporal, tolerateFrozenTargets } from './intrinsics/removed.ts';
 import { findHandler, invokeHandler } from './invoke.ts';
@@ -67,7 +68,8 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   tolerateFrozenTargets(global);
   // Under another name, `eval` is indirect: it does not see the local scope (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
-  const load = (name: LazyModuleName) => evaluate(link.lazyModule(name)) as LazyModule;
+  const lazyModules = new SafeMap<string, LazyModule>();
+  const load = (name: LazyModuleName) => lazyModules.get(name) ?? (evaluate(link.lazyModule(name)) as LazyModule);
   let reused: ReusedGlobals | undefined;
   // The module may change anything while it loads. Only later changes retire the isolate.
   const changed = () => {
@@ -101,6 +103,10 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
         const value = name === NAMESPACES ? [] : undefined;
         defineProperty(global, name, { value, writable: true, configurable: true });
       }
+    },
+
+    take(name, module) {
+      lazyModules.set(name, module as LazyModule);
     },
 
     seal() {

@@ -63,6 +63,8 @@ export type HostOp =
 export interface GuestEntries {
   /** Prepares the globals before the plugin's top-level code runs. `text` is a {@link GuestSetup}. */
   setup(text: string): void;
+  /** Takes the value of a lazy module, which the runtime need not ask for then. Before the plugin's script. */
+  take(name: string, module: unknown): void;
   /**
    * Runs after the plugin's script. Takes its exports off the global object and freezes the intrinsics. Returns `""`,
    * or a `LoadFailure` when the script threw or exports no handler.

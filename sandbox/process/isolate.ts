@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion } fr
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
 import { findLanguageNames } from '../language-names.ts';
 import { evaluationLimitMs, LAZY_MODULE_MARKER } from '../protocol.ts';
+import { nodeZlib } from './node-builtins.ts';
 
 /**
  * How a stretch of guest code ended without returning. Made from the errors that isolated-vm throws, in one place only.
@@ -33,6 +34,8 @@ const MAX_STACK = 10_000;
 const FRAME = /^ {4}at /;
 /** The directive. It only counts at the beginning of a script. */
 const STRICT = '"use strict";';
+/** The file of the runtime in stack traces. */
+const RUNTIME = 'isolayer';
 /**
  * An estimate of V8's memory for an isolate beside its heap. V8's own count is no use: it includes memory that V8 only
  * borrows.
@@ -41,22 +44,26 @@ const OUTSIDE_HEAP_BYTES = MIB / 4;
 
 /** One script with its V8 code cache. The cache is made in this process and never leaves it. */
 class CachedScript {
-  /** See {@link GuestSetup}. */
-  readonly mentioned: string[];
-  readonly #code: string;
+  readonly code: string;
   readonly #filename: string;
+  #mentioned: string[] | undefined;
   #cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
 
   constructor(code: string, filename: string) {
-    this.#code = code;
+    this.code = code;
     this.#filename = filename;
-    this.mentioned = findLanguageNames(code);
+  }
+
+  /** See {@link GuestSetup}. */
+  get mentioned(): string[] {
+    this.#mentioned ??= findLanguageNames(this.code);
+    return this.#mentioned;
   }
 
   compile(isolate: ivm.Isolate): ivm.Script {
     const options = { filename: this.#filename };
     return isolate.compileScriptSync(
-      this.#code,
+      this.code,
       this.#cache === undefined ? options : { ...options, cachedData: this.#cache },
     );
   }
@@ -68,7 +75,7 @@ class CachedScript {
   remember(isolate: ivm.Isolate): void {
     if (this.#cache !== undefined) return;
     // isolated-vm puts the cache on the script, though its types name it only on the options.
-    const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.#code, {
+    const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.code, {
       filename: this.#filename,
       produceCachedData: true,
     });
@@ -94,23 +101,35 @@ const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
 /** The guest runtime, compiled once per process. */
 export class GuestRuntime {
   readonly script: CachedScript;
-  /** The runtime's lazy modules by name. An isolate loads one when the plugin first needs it. */
-  readonly lazyModules: ReadonlyMap<string, string>;
+  /** The runtime's lazy modules by name: those that an isolate has asked for, and the packed texts of the others. */
+  readonly #lazyModules: Map<string, CachedScript | string>;
 
   /**
    * @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its lazy modules, see {@link
-   * LAZY_MODULE}
+   * LAZY_MODULE_MARKER}
    */
   constructor(text: string) {
-    const [script = '', ...lazyModules] = inLatin1(text).split(LAZY_MODULE_MARKER);
-    this.script = new CachedScript(script, 'isolayer');
-    this.lazyModules = new Map(
+    const [script = '', ...lazyModules] = text.split(LAZY_MODULE_MARKER);
+    this.script = new CachedScript(script, RUNTIME);
+    this.#lazyModules = new Map(
       lazyModules.map((module) => {
         const end = module.indexOf('\n');
         return [module.slice(0, end), module.slice(end + 1)];
       }),
     );
     this.#warmUp();
+  }
+
+  /** A lazy module, or undefined when there is none of that name. */
+  lazyModule(name: string): CachedScript | undefined {
+    const known = this.#lazyModules.get(name);
+    if (typeof known !== 'string') return known;
+    const script = new CachedScript(
+      nodeZlib().inflateRawSync(Buffer.from(known, 'base64')).toString('latin1'),
+      RUNTIME,
+    );
+    this.#lazyModules.set(name, script);
+    return script;
   }
 
   /** Serves a call of the sample plugin, so that the code cache holds the code that a call needs. */
@@ -136,6 +155,8 @@ export class GuestProgram {
   readonly version: PluginVersion;
   readonly #runtime: GuestRuntime;
   readonly #script: CachedScript;
+  /** Names of the lazy modules that an isolate of this version has used. Later isolates get them as compiled code. */
+  readonly #used = new Set<string>();
 
   constructor(runtime: GuestRuntime, version: PluginVersion) {
     this.version = version;
@@ -149,7 +170,7 @@ export class GuestProgram {
    * @throws EvaluationError
    */
   createIsolate(outsideCalls: HostFunction, now?: number): GuestIsolate {
-    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls, now);
+    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls, this.#used, now);
   }
 }
 
@@ -174,7 +195,8 @@ export class GuestIsolate {
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
-  readonly #lazyModules: ReadonlyMap<string, string>;
+  readonly #runtime: GuestRuntime;
+  readonly #used: Set<string>;
   readonly #entries: Record<CallEntry, ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
@@ -182,21 +204,25 @@ export class GuestIsolate {
   #answer: HostFunction;
   #isLoading = true;
 
+  /** @param used names of lazy modules that the plugin will probably use. Those that it asks for are added */
   constructor(
     version: PluginVersion,
     runtime: GuestRuntime,
     plugin: CachedScript,
     outsideCalls: HostFunction,
+    used = new Set<string>(),
     now?: number,
   ) {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
+    this.#used = used;
     this.#outsideCalls = outsideCalls;
-    this.#lazyModules = runtime.lazyModules;
+    this.#runtime = runtime;
     this.#answer = outsideCalls;
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(MIN_MEMORY_MB, version.limits.memory_mb) });
 
+    const given = [...used].map((name) => [name, runtime.lazyModule(name) as CachedScript] as const);
     const mayTakeMs = evaluationLimitMs(version.limits);
     const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
     const setup: GuestSetup = {
@@ -218,6 +244,10 @@ export class GuestIsolate {
       });
       const entry = (name: keyof GuestEntries): ivm.Reference => entries.getSync(name, { reference: true });
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
+      for (const [name, script] of given) {
+        const made = script.compile(this.#isolate).runSync(context, { timeout: left(), reference: true });
+        entry('take').applySync(undefined, [name, made.derefInto({ release: true })], { timeout: left() });
+      }
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
       const failure: unknown = entry('seal').applySync(undefined, [], { timeout: left() });
       // The runtime itself writes this text. The host checks its content.
@@ -236,6 +266,7 @@ export class GuestIsolate {
     }
     this.#isLoading = false;
     this.remember(plugin);
+    for (const [, script] of given) this.remember(script);
     this.#bornHeapBytes = this.measureHeap();
   }
 
@@ -324,7 +355,11 @@ export class GuestIsolate {
       return '';
     }
     if (op === 'impure') return '';
-    if (op === 'lazy') return this.#lazyModules.get(text) ?? '';
+    if (op === 'lazy') {
+      const script = this.#runtime.lazyModule(text);
+      if (script !== undefined) this.#used.add(text);
+      return script?.code ?? '';
+    }
     return this.#answer(op, text);
   }
 
@@ -360,14 +395,6 @@ export class GuestIsolate {
 function isImpure(op: HostOp, text: string): boolean {
   if (op === 'crypto') return /"op":"(key-pair|sign|oaep|encrypt|cipher)"/.test(text);
   return op === 'impure' || op === 'random' || op === 'now';
-}
-
-/**
- * Replaces characters beyond Latin-1 by escapes, which mean the same. V8 keeps a text in half the memory when each
- * character fits a byte.
- */
-function inLatin1(code: string): string {
-  return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

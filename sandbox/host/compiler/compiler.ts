@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
+import { constants, deflateRawSync } from 'node:zlib';
 import { endCodeFailure, type HostFailure } from '../../contract.ts';
 import { LAZY_MODULE_MARKER } from '../../protocol.ts';
 import { type BuildResult, MAX_BUNDLE_BYTES, type RuntimeJob } from './build-job.ts';
@@ -23,7 +24,7 @@ export interface Compiler {
   compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
   /** Called when files have changed. Restarts a build of the plugin that is under way and has read one of them. */
   filesChanged(pluginId: string): Promise<void>;
-  /** The guest runtime: an expression that evaluates to the function `boot`. */
+  /** The guest runtime: an expression that evaluates to the function `boot`, and its lazy modules, see {@link LAZY_MODULE_MARKER}. */
   runtime(): Promise<string>;
   /** The program of a sandbox process, see {@link childProgram}. */
   child(): Promise<string>;
@@ -122,7 +123,7 @@ export function createCompiler(deps: CompilerDeps): Compiler {
       ]);
       return [
         runtime,
-        ...lazy.map((text, index) => `${LAZY_MODULE_MARKER}${parse(names[index] ?? '').name}\n${text}`),
+        ...lazy.map((text, index) => `${LAZY_MODULE_MARKER}${parse(names[index] ?? '').name}\n${packed(text)}`),
       ].join('');
     },
 
@@ -144,6 +145,11 @@ async function expression(
   sandboxDir: string,
 ): Promise<string> {
   return codeOf(await bundler.build({ kind: 'runtime', base: dirname(sandboxDir), file, exported }));
+}
+
+/** Named as the runtime in stack traces, whether the text is evaluated or compiled. */
+function packed(text: string): string {
+  return deflateRawSync(`${text}//# sourceURL=isolayer\n`, { level: constants.Z_BEST_COMPRESSION }).toString('base64');
 }
 
 function codeOf(built: BuildResult): string {

@@ -14,11 +14,10 @@ export interface SourcePositions {
 const MAX_FRAMES = 1000;
 
 /**
- * The guest runtime's own frames, including those of its parts that are loaded late. They tell an author nothing. The
- * group is the text behind the last frame: the properties of the error.
+ * The guest runtime's own frames. They tell an author nothing. The group is the text behind the last frame: the
+ * properties of the error.
  */
-const OF_RUNTIME =
-  /^\s*at (?:[^(]* \()??(?:isolayer|eval at load \(isolayer:\d+:\d+\), <anonymous>):\d+:\d+\)?(\D.*)?$/;
+const OF_RUNTIME = /^\s*at (?:[^(]* \()??isolayer:\d+:\d+\)?(\D.*)?$/;
 /** Modules of the runtime that are part of the bundle. */
 const RUNTIME_SOURCE = /(?:^|\/)sandbox\/guest\/(?:modules|sdk|plugin-error\.ts)/;
 /** A package above the plugins folder. The path of that folder is not shown. */
