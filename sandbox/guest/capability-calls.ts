@@ -21,7 +21,7 @@ const MAX_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
 /** The length of the class name with which a stack without a message begins. */
 const NAME_LENGTH = 'Error'.length;
 
-type Failed = Extract<CapabilityReply, { ok: false }>['error'];
+export type Failed = Extract<CapabilityReply, { ok: false }>['error'];
 
 type CapabilityMethod = keyof CapabilityContract;
 

@@ -21,6 +21,14 @@ export interface PluginAPI {
     transaction: { id: string; relayer_id?: string | null },
     options?: WaitOptions,
   ): Promise<TransactionResponse>;
+  /** Resolves after so many milliseconds. A durable call that sleeps for long holds no memory meanwhile. */
+  sleep(ms: number): Promise<void>;
+  /**
+   * Resolves with the next value that a durable call is sent under this name (`POST /plugins/{id}/calls/{call}/events/{name}`).
+   * Rejects with a PluginError of status 504 after `timeout` milliseconds; without it the wait ends with the call.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the sender decides what it sends
+  waitFor(name: string, options?: { timeout?: number }): Promise<any>;
 }
 
 /** The argument of `handler(context)`. */

@@ -1,5 +1,5 @@
 import type { Json } from '../contract.ts';
-import { type CapabilityCaller, capabilityErrorOf, given } from './capability-calls.ts';
+import { type CapabilityCaller, capabilityErrorOf, type Failed, given } from './capability-calls.ts';
 import { relayerObject } from './capability-stubs.ts';
 import { min, NativeTypeError, SafeWeakMap } from './intrinsics/primordials.ts';
 import type { PluginAPI } from './plugin-api.ts';
@@ -26,6 +26,17 @@ export function createApi(calls: CapabilityCaller): PluginAPI {
           transactionId: text('transaction.id', transaction?.id),
         }),
         options,
+      ),
+    sleep: (ms) =>
+      calls.call('call.sleep', () => ({ ms: milliseconds('ms', ms) ?? 0 }), {
+        accept: () => undefined,
+        refuse: refused,
+      }),
+    waitFor: (name, options) =>
+      calls.call(
+        'call.waitFor',
+        () => ({ name: text('name', name), timeout: milliseconds('timeout', options?.timeout) }),
+        { refuse: refused },
       ),
   };
 }
@@ -64,8 +75,8 @@ function text(name: string, value: unknown): string {
   return value;
 }
 
-/** Beyond this a timer's delay no longer fits 32 bits. */
-const MAX_MS = 2 ** 31 - 1;
+/** Longer than any call lasts. */
+const MAX_MS = 2 ** 43;
 
 /** The status with which the host refuses a wait that took too long. */
 const TIMED_OUT = 504;
@@ -86,12 +97,14 @@ export function waitForTransaction(
       ...target(),
       interval: milliseconds('interval', options?.interval),
       timeout: milliseconds('timeout', options?.timeout),
+      until: options?.until ?? undefined,
     }),
-    {
-      refuse: (error) =>
-        error.status === TIMED_OUT ? new PluginError(error.message, { status: TIMED_OUT }) : capabilityErrorOf(error),
-    },
+    { refuse: refused },
   );
+}
+
+function refused(error: Failed): Error {
+  return error.status === TIMED_OUT ? new PluginError(error.message, { status: TIMED_OUT }) : capabilityErrorOf(error);
 }
 
 function milliseconds(name: string, given: unknown): number | undefined {

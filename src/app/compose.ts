@@ -248,6 +248,7 @@ function openPluginHost(
     metrics,
     clock,
     uuid: randomUUID,
+    seed: () => randomBytes(32).toString('hex'),
     maxProcesses: environment.PLUGIN_MAX_PROCESSES,
     mostThreads: Math.min(4, availableParallelism()),
   });

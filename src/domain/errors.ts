@@ -121,7 +121,13 @@ export const ERRORS = {
   EFFECT_MISMATCH: {
     status: 409,
     retryable: false,
-    text: 'This run of the plugin asked for {method} with a payload that its earlier run under the same idempotency key did not, and not for {unmet} of the effects that that one had; nothing was done again',
+    text: 'This run of the plugin went another way than the one before it: its call {request} is {asked}, and was {earlier}; nothing was done again',
+  },
+  /** What a keyed plugin call heard does not fit into its journal, and it can have no further effect. */
+  JOURNAL_FULL: {
+    status: 500,
+    retryable: false,
+    text: 'The call has heard more than {limit}, so it can have no further effect',
   },
   /** An effect was begun, and it is not known whether it was done; for instance a call that a node acts on. */
   EFFECT_UNKNOWN: {

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import { createAuditService } from './audit/audit.ts';
 import { withAuditLog } from './audit/audit-records.ts';
+import { createBundles } from './calls/bundles.ts';
 import type { NetworkDirectory } from './networks/network-directory.ts';
 import { createFetchService } from './plugins/fetch.ts';
 import { createKvService } from './plugins/kv.ts';
@@ -107,6 +108,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createRecordedEffects(store),
+    bundles: createBundles(store, clock.elapsed),
     plugins: createPluginsService({ store, feed }),
     triggers: createTriggersService({ ...deps.triggers, store, newId, metrics }),
     audit: createAuditService(store.read),

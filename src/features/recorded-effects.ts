@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
-import type { KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
+import type { JournalEntry, KeyedEffect, KeyedEffectName } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { Store, StoredEffect, StoreReader, StoreWriter, WriteOptions } from '../store/store.ts';
@@ -131,6 +131,8 @@ export type EffectFailure = z.output<typeof failureSchema>;
 export interface RecordedEffects {
   /** The names of all effects that earlier runs asked for. */
   recorded(claimId: string): Promise<KeyedEffectName[]>;
+  /** What earlier runs heard, in order. */
+  journal(claimId: string): Promise<JournalEntry[]>;
   /** The error with which an earlier run was refused; undefined when it was not. */
   failure(effect: KeyedEffect): Promise<EffectFailure | undefined>;
   /**
@@ -143,6 +145,7 @@ export interface RecordedEffects {
 export function createRecordedEffects(store: Pick<Store, 'read' | 'write'>): RecordedEffects {
   return {
     recorded: (claimId) => store.read.effectNames(claimId),
+    journal: (claimId) => store.read.journal(claimId),
 
     async failure(effect) {
       const failure = (await store.read.effect(effect))?.failure;

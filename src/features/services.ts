@@ -5,6 +5,7 @@ import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { ResourceName } from './api-keys/records/access.ts';
 import type { Actor, Caller } from './api-keys/records/caller.ts';
 import type { AuditService } from './audit/audit.ts';
+import type { Bundles } from './calls/bundles.ts';
 import type { FetchService } from './plugins/fetch.ts';
 import type { PluginsService } from './plugins/plugins.ts';
 import type { KvCaller, KvLock } from './plugins/records/kv.ts';
@@ -33,6 +34,7 @@ export interface Services {
   readonly kv: KvService;
   readonly fetch: FetchService;
   readonly effects: RecordedEffects;
+  readonly bundles: Bundles;
 }
 
 /** All services, including those that plugins do not use. */
@@ -65,14 +67,14 @@ export interface TransactionsService {
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /**
-   * Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. The status looks ahead
+   * Resolves with the transaction once `endsWait` holds, with `isFinal` once its status is final, or with `undefined` after `timeoutMs`. The status looks ahead
    * of a block that is not final yet: it is `failed` for a transaction that failed in the block. For a transaction
    * whose noop is in the block it is the status that the noop leads to.
    */
   wait(
     relayerId: string,
     transactionId: string,
-    timing: { intervalMs: number; timeoutMs: number },
+    timing: { intervalMs: number; timeoutMs: number; isFinal?: boolean },
     signal: AbortSignal,
   ): Promise<WireObject | undefined>;
 }

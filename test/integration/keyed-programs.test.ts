@@ -15,10 +15,6 @@ import type { AnswerBody } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const SEED = propertySeed();
-/** For plugins that make the same requests in each run: they never need this timeout. */
-const NEVER_MS = 10 * 60_000;
-/** For the other plugins: the value only decides how often they are ended. */
-const SOON_MS = 3;
 
 const relayer = fc.nat({ max: RELAYERS.length - 1 });
 const send = fc.record({ do: fc.constant('send' as const), relayer, label: fc.constant('') });
@@ -106,7 +102,7 @@ t.test('whatever a plugin does, and wherever it is cut off, its last run is told
     number += 1;
     const key = `program-${number}`;
     const plugin = labelled(given, key);
-    const runs = new KeyedProgram(world, key, seededRandom(SEED, key), NEVER_MS);
+    const runs = new KeyedProgram(world, key, seededRandom(SEED, key));
     for (const one of cuts) {
       await runs.shuffle();
       const { how, code } = await runs.run(plugin, one);
@@ -137,7 +133,7 @@ t.test('a plugin that asks for something else in each run pays no more than it c
     number += 1;
     const key = `drifting-${number}`;
     const random = seededRandom(SEED, key);
-    const runs = new KeyedProgram(world, key, random, SOON_MS);
+    const runs = new KeyedProgram(world, key, random);
     for (const one of [...cuts, undefined]) {
       await runs.shuffle();
       const { how, code } = await runs.run(labelled(given, key, random), one);

@@ -24,7 +24,7 @@ import type {
 import type { TransactionStatus } from '../../src/features/transactions/records/transaction-state.ts';
 import type { TriggersService } from '../../src/features/triggers/triggers.ts';
 import type { DeliveriesService } from '../../src/features/webhooks/deliveries.ts';
-import { FakeEffects } from './keyed-effect.ts';
+import { FakeEffects, NO_BUNDLES } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 /** Services that hold only what a test puts in. */
@@ -37,6 +37,7 @@ export class FakeServices implements ApiServices {
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
+  readonly bundles = NO_BUNDLES;
   readonly deliveries = new FakeDeliveries();
   readonly plugins = new FakePlugins();
   readonly triggers = new FakeTriggers();

@@ -1,4 +1,5 @@
-import type { IdempotencyClaim, KeyedEffect } from '../../src/domain/idempotency.ts';
+import type { IdempotencyClaim, KeyedEffect, KeyedEffectName } from '../../src/domain/idempotency.ts';
+import type { Bundles } from '../../src/features/calls/bundles.ts';
 import type { EffectFailure, RecordedEffects } from '../../src/features/recorded-effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -24,7 +25,13 @@ export class FakeEffects implements RecordedEffects {
   /** Runs before a refusal is stored. */
   beforeRefusal: () => Promise<void> = async () => {};
 
+  /** The effects that earlier runs asked for. */
+  get names(): readonly KeyedEffectName[] {
+    return this.#known;
+  }
+
   recorded = async () => [...this.#known];
+  journal = async () => [];
   failure = async (effect: KeyedEffect) => this.#failures.get(nameOf(effect));
 
   /** Records an effect that happened. */
@@ -44,3 +51,6 @@ export class FakeEffects implements RecordedEffects {
 function nameOf({ payloadHash, occurrence }: KeyedEffect): string {
   return `${payloadHash}/${occurrence}`;
 }
+
+/** Keeps no versions. */
+export const NO_BUNDLES: Bundles = { keep: async () => undefined, find: async () => undefined };

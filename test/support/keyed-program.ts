@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { IdempotencyClaim } from '../../src/domain/idempotency.ts';
 import type { Json } from '../../src/domain/json/json.ts';
-import { type CallRecord, RunningCalls } from '../../src/features/plugins/host/call-record.ts';
+import { CallJournal, deliveriesOf } from '../../src/features/plugins/host/call-journal.ts';
+import { RunningCalls } from '../../src/features/plugins/host/call-record.ts';
 import { bindCapabilities } from '../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import { readPluginGrants } from '../../src/features/plugins/host/capabilities/grants.ts';
-import { EffectReplay } from '../../src/features/plugins/host/effect-replay.ts';
 import { CapabilityGateway } from '../../src/features/plugins/host/gateway.ts';
 import { pluginEntrySchema } from '../../src/features/plugins/records/plugin.ts';
 import { Crash } from './crash.ts';
@@ -31,7 +31,7 @@ export interface Cut {
   after: number;
 }
 
-/** Random values, new in each run: which step is first, and when which relayers are paused. */
+/** Random values, new in each run: when which relayers are paused. */
 type Random = () => number;
 
 /** How one run of a program ended, and the ids of transactions that it received. */
@@ -46,16 +46,14 @@ export class KeyedProgram {
   readonly #world: EngineWorld;
   readonly #key: string;
   readonly #random: Random;
-  readonly #silenceMs: number;
   /** The claim of the previous run, if the next run continues under it. */
-  #lost: { claim: IdempotencyClaim; record: CallRecord } | undefined;
+  #lost: { claim: IdempotencyClaim; journal: CallJournal } | undefined;
   #runs = 0;
 
-  constructor(world: EngineWorld, key: string, random: Random, silenceMs: number) {
+  constructor(world: EngineWorld, key: string, random: Random) {
     this.#world = world;
     this.#key = key;
     this.#random = random;
-    this.#silenceMs = silenceMs;
   }
 
   async run(program: Program, cut?: Cut): Promise<Ended> {
@@ -73,8 +71,18 @@ export class KeyedProgram {
       uuid: () => crypto.randomUUID(),
       relayerIds: async () => [],
     });
-    const isFirst = claim.token === 1 && this.#lost === undefined;
-    const effects = new EffectReplay({ claim, isFirst, silenceMs: this.#silenceMs });
+    const { read } = this.#world.store;
+    const recorded = await read.effectNames(claim.id);
+    const stored = deliveriesOf(await read.journal(claim.id));
+    const options = {
+      claim,
+      start: START,
+      recorded,
+      maxBytes: 1_000_000,
+      isStartStored: stored !== undefined,
+      ...stored,
+    };
+    const journal = this.#lost?.journal.again(recorded) ?? new CallJournal(options);
     const plugin = { id: 'p', grants: readPluginGrants(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
     const record = calls.begin({
       child: 1,
@@ -82,7 +90,7 @@ export class KeyedProgram {
       requestId: 'req',
       callerKeyId: 'k',
       fingerprint: () => '',
-      effects,
+      journal,
     });
     const over = Promise.withResolvers<Ended['how']>();
     const ids: string[] = [];
@@ -99,13 +107,21 @@ export class KeyedProgram {
       }
       if (record.ended) await new Promise<never>(() => {});
     };
+    // A guest hears one answer after the other, and does all that follows from one before it hears the next.
+    let hearing = Promise.resolve();
+    let id = 0;
     const guest = new Guest(async (method, params) => {
+      id += 1;
+      const request = { id, method, params };
       await step();
-      const reply = await gateway.answer(1, record.call, { id: 1, method, params });
+      const reply = await gateway.answer(1, record.call, request);
+      const before = hearing;
+      hearing = before.then(() => turn());
+      await before;
       await step();
       if (!reply.ok) throw new Refused(reply.error.message);
       return reply.value;
-    }, this.#random);
+    });
     void guest.play(program, ids).then(
       () => over.resolve('returned'),
       (error: unknown) => (error instanceof Refused ? over.resolve('returned') : over.reject(error)),
@@ -115,7 +131,7 @@ export class KeyedProgram {
     clearInterval(watch);
     // Requests of the dead server may still take effect. The program gets nothing of it.
     calls.end(record);
-    this.#lost = cut?.how === 'process lost' && how === 'cut' ? { claim, record } : undefined;
+    this.#lost = cut?.how === 'process lost' && how === 'cut' ? { claim, journal } : undefined;
     if (cut?.how === 'time over' && how === 'cut') await this.#world.store.write((writer) => writer.leaveKey(claim));
     return { how, code: record.failure?.code, ids };
   }
@@ -136,7 +152,7 @@ export class KeyedProgram {
 
   async #claimed(): Promise<IdempotencyClaim> {
     if (this.#lost !== undefined) {
-      await this.#lost.record.effects?.settled(60_000);
+      await this.#lost.journal.settled(60_000);
       return this.#lost.claim;
     }
     this.#runs += 1;
@@ -149,6 +165,7 @@ export class KeyedProgram {
 }
 
 const ENTRY = { id: 'p', path: 'p.ts' };
+const START = { seed: '0'.repeat(64), now: 0, version: 'v', context: '{}' };
 
 class Refused extends Error {}
 
@@ -157,11 +174,9 @@ type Ask = (method: string, params: { [name: string]: Json }) => Promise<Json>;
 /** Plays a program as a guest would. It knows only the answers that it gets. */
 class Guest {
   readonly #ask: Ask;
-  readonly #random: Random;
 
-  constructor(ask: Ask, random: Random) {
+  constructor(ask: Ask) {
     this.#ask = ask;
-    this.#random = random;
   }
 
   /**
@@ -169,7 +184,6 @@ class Guest {
    * @throws Refused when the program does not get what it wants
    */
   async play(program: Program, ids: string[]): Promise<void> {
-    await this.#dawdle();
     switch (program.do) {
       case 'send': {
         const relayerId = RELAYERS[program.relayer] ?? 'r1';
@@ -219,9 +233,5 @@ class Guest {
       default:
         throw new Error(`Unknown ${JSON.stringify(program satisfies never)}`);
     }
-  }
-
-  async #dawdle(): Promise<void> {
-    for (let turns = Math.floor(this.#random() * 4); turns > 0; turns -= 1) await turn();
   }
 }

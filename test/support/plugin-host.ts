@@ -59,6 +59,7 @@ export function hostDeps(pluginsDir: string): PluginHostDeps {
     log: createLog('silent'),
     metrics: new RecordedMetrics(),
     clock: systemClock,
+    seed: () => '5'.repeat(64),
     uuid: randomUUID,
     maxProcesses: 4,
     mostThreads: 1,

@@ -15,7 +15,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/features/services.ts';
-import { FakeEffects } from './keyed-effect.ts';
+import { FakeEffects, NO_BUNDLES } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 const refused = () => Promise.reject(new Error('no plugin may use this service'));
@@ -32,6 +32,7 @@ export class PluginServices implements Services {
   refusal: AppError | undefined;
   /** The outcomes of the runs of keyed calls. */
   readonly effects: FakeEffects;
+  readonly bundles = NO_BUNDLES;
   /** Further fields of the answers to sends. */
   view: WireObject = {};
   readonly store = new Map<string, Json>();

@@ -22,6 +22,8 @@ export function principalOf(pluginId = 'p', signal = new AbortController().signa
       return { pluginId, quota: KEEPING.kvQuota, locks: locks.all };
     },
     hosts: hostGrantsOf(pluginId, []),
+    inbox: undefined,
+    waits: (_, ms) => ms,
     spender: () => undefined,
     maySend: () => true,
   };

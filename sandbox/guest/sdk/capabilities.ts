@@ -5,7 +5,7 @@ import type { Json, JsonRpcRequest, JsonRpcResponse, RelayerInfo, RelayerStatus,
 export interface CapabilityContract {
   'relayer.sendTransaction': { params: { relayerId: string; request: object }; result: TransactionResponse };
   'relayer.getTransaction': { params: { relayerId: string; transactionId: string }; result: TransactionResponse };
-  'relayer.waitTransaction': { params: { relayerId: string; transactionId: string; interval?: number; timeout?: number }; result: TransactionResponse };
+  'relayer.waitTransaction': { params: { relayerId: string; transactionId: string; interval?: number; timeout?: number; until?: "mined" | "confirmed" }; result: TransactionResponse };
   'relayer.getRelayer': { params: { relayerId: string }; result: RelayerInfo };
   'relayer.getRelayerStatus': { params: { relayerId: string }; result: RelayerStatus };
   'relayer.signTransaction': { params: { relayerId: string; request: unknown }; result: any };
@@ -21,6 +21,9 @@ export interface CapabilityContract {
   'fetch': { params: { key: number; url: string; method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"; headers: ([string, string])[]; body?: { text: string } | { base64: string }; redirect: "follow" | "error" | "manual" }; result: { url: string; redirected: boolean; status: number; statusText: string; headers: ([string, string])[]; body: { text: string } | { base64: string }; more: boolean } };
   'fetch.read': { params: { key: number }; result: { body: { text: string } | { base64: string }; more: boolean } };
   'fetch.abort': { params: { key: number }; result: boolean };
+  'timer': { params: { ms: number }; result: null };
+  'call.sleep': { params: { ms: number }; result: null };
+  'call.waitFor': { params: { name: string; timeout?: number }; result: any };
 }
 
 /** One relayer. Its methods also work when they are taken off the object (`const { rpc } = relayer`). */

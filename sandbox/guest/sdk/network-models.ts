@@ -44,6 +44,8 @@ export interface WaitOptions {
   interval?: number;
   /** Milliseconds until `wait` rejects with a PluginError of status 504. Default: 60000. */
   timeout?: number;
+  /** `confirmed`: resolves when the transaction is final, or has ended. Default: `mined`. */
+  until?: 'mined' | 'confirmed';
 }
 
 /** The accepted transaction, as `sendTransaction` returns it. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { systemClock } from '../../domain/clock.ts';
@@ -71,6 +71,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     metrics: NO_METRICS,
     clock: systemClock,
     uuid: randomUUID,
+    seed: () => randomBytes(32).toString('hex'),
     maxProcesses: 4,
     mostThreads: 1,
   });

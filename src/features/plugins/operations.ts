@@ -276,6 +276,7 @@ function pluginCall(
       'PLUGIN_DISABLED',
       'EFFECT_MISMATCH',
       'EFFECT_UNKNOWN',
+      'JOURNAL_FULL',
       'LOCK_HELD_ELSEWHERE',
       ...(method === 'GET' ? (['PLUGIN_GET_DISABLED'] as const) : []),
     ],

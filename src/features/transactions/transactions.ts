@@ -227,7 +227,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
     async wait(relayerId, transactionId, timing, signal) {
       const { chain } = await relayers.find(relayerId);
-      const ended = await until(relayerId, transactionId, ({ status }) => endsPluginWait(status), timing, signal);
+      const ends = timing.isFinal === true ? isFinal : endsPluginWait;
+      const ended = await until(relayerId, transactionId, ({ status }) => ends(status), timing, signal);
       if (ended === undefined) return undefined;
       return chain.transactionView({ ...ended, status: await statusInBlock(chain, ended) });
     },

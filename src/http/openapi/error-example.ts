@@ -36,7 +36,8 @@ const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>
   seconds: '30',
   status: '200',
   type: 'text/plain',
-  unmet: '1',
+  earlier: 'kv.set {"key":"a"}',
+  request: '3',
   what: 'Sending transactions',
 };
 

@@ -110,7 +110,7 @@ t.test('wait', async (t) => {
         ['relayer.waitTransaction', { relayerId: 'r', transactionId: 't1' }],
         ['relayer.waitTransaction', { relayerId: 'r', transactionId: 't1' }],
         ['relayer.waitTransaction', { relayerId: 'r', transactionId: 't1', interval: 0, timeout: 0 }],
-        ['relayer.waitTransaction', { relayerId: 'r', transactionId: 't1', timeout: 2 ** 31 - 1 }],
+        ['relayer.waitTransaction', { relayerId: 'r', transactionId: 't1', timeout: 2 ** 43 }],
       ],
     );
     t.end();

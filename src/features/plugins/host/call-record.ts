@@ -1,9 +1,10 @@
 import { CallTable } from '../../../../sandbox/host/sandbox.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import type { KvCaller, KvQuota } from '../records/kv.ts';
+import type { CallInbox } from './call-inbox.ts';
+import type { RunJournal } from './call-journal.ts';
 import type { PluginGrants } from './capabilities/grants.ts';
 import { HeldLocks } from './capabilities/held-locks.ts';
-import type { EffectReplay } from './effect-replay.ts';
 import type { OpenCall } from './open-calls.ts';
 import { Traces } from './trace.ts';
 
@@ -28,19 +29,27 @@ export class CallRecord {
   readonly callerKeyId: string;
   /** A hash of what the request asks for. Different requests have different hashes. */
   readonly fingerprint: () => string;
-  /** The effects of this run when the request has an idempotency key. */
-  readonly effects: EffectReplay | undefined;
+  /** What all runs of the call have in common, when it is durable or its request has an idempotency key. */
+  readonly journal: RunJournal | undefined;
+  /** The events that the call is sent, when it is durable. */
+  readonly inbox: CallInbox | undefined;
   readonly traces = new Traces();
   readonly locks = new HeldLocks();
   /** Capability calls without an answer, in the order in which they were made. */
   readonly open = new Set<OpenCall>();
-  /** Capability calls made so far. */
+  /** Capability calls made so far, without timers. */
   requests = 0;
+  /** Timers of the guest that the host keeps. */
+  timers = 0;
   /** True from just before the first capability call that may change something. */
   hadEffect = false;
   /** True once a capability call was refused. */
   wasRefused = false;
   ended = false;
+  /** True when the call brought down its process. */
+  isCulprit = false;
+  /** Called when a capability call is made, begins to wait, or is answered. */
+  onProgress: (() => void) | undefined;
   /** The error that ends the call, whatever its plugin does. */
   failure: AppError | undefined;
   /** Ends the guest's side of the call. */
@@ -49,7 +58,8 @@ export class CallRecord {
 
   constructor(
     given: Pick<CallRecord, 'call' | 'child' | 'plugin' | 'requestId' | 'callerKeyId' | 'fingerprint'> & {
-      effects?: EffectReplay | undefined;
+      journal?: RunJournal | undefined;
+      inbox?: CallInbox | undefined;
     },
   ) {
     this.call = given.call;
@@ -58,7 +68,8 @@ export class CallRecord {
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
     this.fingerprint = given.fingerprint;
-    this.effects = given.effects;
+    this.journal = given.journal;
+    this.inbox = given.inbox;
   }
 
   /** The identity under which the call changes its plugin's values now. */
@@ -83,7 +94,7 @@ export class CallRecord {
     this.ended = true;
     this.abort?.abort();
     this.locks.end();
-    this.effects?.end();
+    this.journal?.end();
   }
 }
 

@@ -21,17 +21,21 @@ import {
   type UsageLedger,
 } from '../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../domain/clock.ts';
+import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
+import type { Bundles } from '../../calls/bundles.ts';
+import { MAX_JOURNAL_BYTES } from '../../calls/record.ts';
+import type { RecordedEffects } from '../../recorded-effects.ts';
 import type { PluginEntry } from '../records/plugin.ts';
 import type { CallFeed } from './call-feed.ts';
+import { CallJournal, deliveriesOf, EffectsWithoutJournal, type RunJournal } from './call-journal.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import { MAX_SHOWN_NAMES } from './catalog/fetch-hosts.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
-import { EffectReplay } from './effect-replay.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
 import { failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } from './outcome.ts';
@@ -50,7 +54,22 @@ export interface CallRunnerDeps {
   usage: Pick<UsageLedger, 'add'>;
   callLog: CallLog;
   feed: CallFeed;
+  effects: Pick<RecordedEffects, 'journal' | 'recorded'>;
+  bundles: Bundles;
+  /** The seed of a call's chance: 64 hex digits that nobody can guess. */
+  seed(): string;
 }
+
+/** What a keyed call runs, and with what it begins. */
+interface PinnedRun {
+  journal: RunJournal;
+  context: string;
+  /** Undefined: the version that serves. */
+  version: PluginVersion | undefined;
+}
+
+/** The most bytes of JSON that the journal of a call with an idempotency key may have. */
+const MAX_KEYED_BYTES = 8 * MAX_JOURNAL_BYTES;
 
 /**
  * How long a call may at least wait for a place, in ms. The limit is half of its plugin's timeout where that is longer.
@@ -100,14 +119,16 @@ export class CallRunner {
       return this.refuse(entry, plugin.failure ?? unbuilt, request, began);
     }
 
-    const context = contextText(entry, request);
+    const pinned = request.claim && (await this.keyed(request.claim, serving.version, contextText(entry, request)));
+    let journal = pinned?.journal;
+    const context = pinned?.context ?? contextText(entry, request);
     // The timeout counts from the moment at which the call first has a place. Waiting for a place does not count.
     let deadline: number | undefined;
     let usage = NO_USAGE;
     for (let mayRerun = true; ; mayRerun = false) {
       const applicant = {
         pluginId: entry.id,
-        version: () => this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
+        version: () => pinned?.version ?? this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
         waitUntil: clock.elapsed() + Math.max(entry.timeout * 500, MIN_WAIT_MS),
         signal,
       };
@@ -128,28 +149,60 @@ export class CallRunner {
         requestId: request.requestId,
         callerKeyId: request.keyId,
         fingerprint,
-        effects:
-          request.claim && new EffectReplay({ claim: request.claim, isFirst: request.claim.token === 1 && mayRerun }),
+        journal,
       });
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > MIN_RERUN_MS;
-      // A call with an idempotency key may run again: its effects have names, and the further run finds those that
-      // happened.
-      const isHarmless = !record.hadEffect || record.effects !== undefined;
+      // A call with an idempotency key may run again: its further run finds what this one did.
+      const isHarmless = !record.hadEffect || journal !== undefined;
       if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) {
+        if (request.claim === undefined || journal === undefined) continue;
         // The lost run's effects may still happen. Waits for them, so that the further run finds them recorded.
-        if ((await record.effects?.settled(deadline - clock.elapsed())) ?? true) continue;
+        if (await journal.settled(deadline - clock.elapsed())) {
+          journal = await this.again(journal, request.claim);
+          continue;
+        }
       }
 
       const outcome = report.lost && admission.isClosed ? SHUT_DOWN : restated(report.outcome, entry);
       this.count(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, began, usage);
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, request.keyId);
-      if (record.failure !== undefined) throw record.failure;
+      const failure = record.failure ?? (outcome.kind === 'ended' ? undefined : journal?.missed());
+      if (failure !== undefined) throw failure;
       const shown = { ...usage, duration_ms: durationSince(began, clock) };
       const logs = record.open.size === 0 ? report.logs : await this.withLeftCalls(report, record);
       return this.answer(entry, outcome, { ...report, logs, usage: shown }, record, seat.version);
     }
+  }
+
+  /**
+   * Opens the journal of a call with an idempotency key. All its runs have the context and the version of the first,
+   * as far as that one had an effect.
+   */
+  private async keyed(claim: IdempotencyClaim, serving: PluginVersion, context: string): Promise<PinnedRun> {
+    const { effects, bundles, clock } = this.deps;
+    await bundles.keep(serving);
+    const [entries, recorded] =
+      claim.token === 1 ? [[], []] : await Promise.all([effects.journal(claim.id), effects.recorded(claim.id)]);
+    const heard = deliveriesOf(entries);
+    if (heard === undefined && recorded.length > 0) {
+      return { journal: new EffectsWithoutJournal(claim, recorded), context, version: undefined };
+    }
+    if (heard === undefined) {
+      const start = { seed: this.deps.seed(), now: clock.now(), version: serving.version, context };
+      return { journal: new CallJournal({ claim, start, maxBytes: MAX_KEYED_BYTES }), context, version: serving };
+    }
+    const { start, deliveries } = heard;
+    const options = { claim, start, deliveries, isStartStored: true, recorded, maxBytes: MAX_KEYED_BYTES };
+    const version = start.version === serving.version ? serving : await bundles.find(start.version);
+    return { journal: new CallJournal(options), context: start.context, version: version ?? serving };
+  }
+
+  /** The journal for a further run after a process was lost. */
+  private async again(journal: RunJournal, claim: IdempotencyClaim): Promise<RunJournal> {
+    const recorded = await this.deps.effects.recorded(claim.id);
+    return journal instanceof CallJournal ? journal.again(recorded) : new EffectsWithoutJournal(claim, recorded);
   }
 
   /** Runs the call once in one child. During the run the gateway may note a failure of the call. Never rejects. */
@@ -167,6 +220,7 @@ export class CallRunner {
       pool.cancel(thread, child, record.call);
     };
     record.onFailure = drop;
+    const durable = record.journal?.durable;
     const cancel = () => {
       // A call that changed something runs on, so that its author's clean-up code runs.
       if (!record.hadEffect) drop();
@@ -181,6 +235,7 @@ export class CallRunner {
         version: seat.version.version,
         context,
         timeout_ms: Math.max(1, leftMs),
+        ...(durable !== undefined && { durable }),
       };
       report = await pool.run(thread, task);
     } catch (error) {

@@ -39,6 +39,8 @@ export interface PluginHostDeps {
   clock: Clock;
   /** A fresh UUID. */
   uuid: () => string;
+  /** A fresh seed of chance: 64 hex digits. */
+  seed: () => string;
   maxProcesses: number;
   /** The most driver threads. The first one starts at once, the others as children need them. */
   mostThreads: number;
@@ -139,7 +141,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   }
 
   async function start({ services, capabilities, books, settings }: PluginSurroundings): Promise<void> {
-    const { effects } = services;
+    const { effects, bundles } = services;
     gateway = new CapabilityGateway({
       capabilities: capabilities ?? bindCapabilities(services),
       calls,
@@ -199,6 +201,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       usage,
       callLog,
       feed,
+      effects,
+      bundles,
+      seed: deps.seed,
     });
     ticking = setInterval(tick, TICK_MS);
     await sandbox.settled(CHILD_MS);

@@ -1,23 +1,31 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
-import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../../../sandbox/contract.ts';
+import {
+  type CapabilityReply,
+  FIXED_LIMITS,
+  type Json,
+  type RequestMessage,
+  TIMER_REQUEST,
+} from '../../../../sandbox/contract.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { AppError } from '../../../domain/errors.ts';
-import type { KeyedEffect } from '../../../domain/idempotency.ts';
+import type { Delivery, KeyedEffect } from '../../../domain/idempotency.ts';
 import { didYouMean } from '../../../domain/json/issue-text.ts';
 import { canonicalJson, type WireValue } from '../../../domain/json/json.ts';
 import type { FetchGrants } from '../../../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Actor } from '../../api-keys/records/caller.ts';
+import { MAX_JOURNAL_BYTES, MAX_STEPS } from '../../calls/record.ts';
 import type { RecordedEffects } from '../../recorded-effects.ts';
 import type { KvCaller } from '../records/kv.ts';
 import type { SpendingPlugin } from '../records/spending.ts';
+import type { CallInbox } from './call-inbox.ts';
+import { type Asked, CallJournal, type NamedEffect, type RunJournal } from './call-journal.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
-import type { BoundCapability, PreparedCapabilityCall } from './capabilities/capability.ts';
+import type { BoundCapability, PreparedCapabilityCall, WaitReason } from './capabilities/capability.ts';
 import type { HeldLocks } from './capabilities/held-locks.ts';
-import { INTERNAL_FAILURE, spendingFailure, TransactionWaitTimeout } from './capabilities/relayer-failure.ts';
-import type { EffectReplay } from './effect-replay.ts';
+import { INTERNAL_FAILURE, spendingFailure, WaitTimeout } from './capabilities/relayer-failure.ts';
 import { printableLogText } from './forwarded-logs.ts';
 import type { CallAnswer, OpenCall } from './open-calls.ts';
 
@@ -50,40 +58,134 @@ export class CapabilityGateway {
     const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);
     const open: OpenCall = { message, hasEffect: false, answering: UNANSWERED };
+    if (record.journal !== undefined) open.askedAt = record.journal.now;
     record.open.add(open);
     open.answering = this.handle(record, message, open);
+    record.onProgress?.();
     const answer = await open.answering;
     record.open.delete(open);
+    record.onProgress?.();
     const { method, result, reply } = answer;
     this.deps.metrics.count('plugin_capability_calls', { plugin_id: record.plugin.id, method, answer: result });
     return reply;
   }
 
-  private async handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<CallAnswer> {
-    record.requests++;
-    if (record.requests > record.plugin.maxCalls) {
-      return refused('unknown', `A call of this plugin may make ${record.plugin.maxCalls} capability calls`);
+  private handle(record: CallRecord, message: RequestMessage, open: OpenCall): Promise<CallAnswer> {
+    const read = this.read(record, message);
+    const { prepared } = read;
+    if (prepared !== undefined) open.hasEffect = prepared.effect;
+    const { journal } = record;
+    if (journal !== undefined) return this.inTurn(record, journal, message, read, open);
+    return prepared === undefined
+      ? Promise.resolve(read.refusal)
+      : this.granted(record, read.capability, prepared, open);
+  }
+
+  /** Counts and parses a capability call. */
+  private read(record: CallRecord, message: RequestMessage): ReadCall {
+    const { maxCalls } = record.plugin;
+    // A durable call's timers are no calls for its author.
+    const isTimer = message.method === TIMER_REQUEST && record.journal?.durable !== undefined;
+    const isBeyond = isTimer ? ++record.timers > FIXED_LIMITS.durable_timers : ++record.requests > maxCalls;
+    if (isBeyond) {
+      const most = isTimer ? `${FIXED_LIMITS.durable_timers} timers` : `${maxCalls} capability calls`;
+      return { refusal: refused('unknown', `A call of this plugin may make ${most}`) };
     }
     const capability = this.deps.capabilities.get(message.method);
-    if (capability === undefined) return refused('unknown', `There is no capability ${quoted(message.method)}`);
-    const { method } = capability;
-
-    let prepared: PreparedCapabilityCall;
+    if (capability === undefined) {
+      return { refusal: refused('unknown', `There is no capability ${quoted(message.method)}`) };
+    }
     try {
       assertSize(message.params, FIXED_LIMITS.request_bytes);
-      prepared = capability.prepare(message.params);
+      return { capability, prepared: capability.prepare(message.params) };
     } catch (error) {
       const reason = `Invalid payload: ${reasonOf(error)}`;
       this.traceUnread(record, capability, message.params);
-      return refused(method, reason);
+      return { refusal: refused(capability.method, reason) };
     }
-    open.hasEffect = prepared.effect;
-    const { effects } = record;
-    if (effects === undefined) return this.granted(record, capability, prepared);
-    const answer = prepared.effect
-      ? this.keyed(record, effects, capability, prepared)
-      : this.granted(record, capability, prepared);
-    return effects.track(answer, prepared.effect);
+  }
+
+  /**
+   * Answers a capability call of a run whose course is in a journal: with what an earlier run heard, or now. Ends the
+   * run when it goes another way than that run, and when what it is told cannot be stored.
+   */
+  private async inTurn(
+    record: CallRecord,
+    journal: RunJournal,
+    message: RequestMessage,
+    read: ReadCall,
+    open: OpenCall,
+  ): Promise<CallAnswer> {
+    const { prepared, refusal } = read;
+    const { id: request, method } = message;
+    const payload = (prepared === undefined ? message.params : prepared.payload()) as Json;
+    const asked = { request, method, hash: payloadHash(method, payload), payload };
+    const hasEffect = prepared?.effect === true;
+    try {
+      const heard = await journal.meet(asked, hasEffect, (again) =>
+        this.noteHeard(record, journal, asked, again, read),
+      );
+      if (heard !== undefined) return this.heardBefore(record, heard, read);
+      let answer = refusal;
+      if (prepared !== undefined) {
+        const effect = hasEffect ? journal.effect(asked) : undefined;
+        const answering =
+          effect === undefined
+            ? this.granted(record, read.capability, prepared, open)
+            : journal.track(this.keyed(record, journal, read.capability, prepared, open, effect));
+        answer = await answering;
+      }
+      if (answer === undefined) throw new Error('a capability call has no answer');
+      if (record.ended) return answer;
+      const reply = journal.hear(asked, answer.reply, this.deps.clock.now());
+      if (journal.isFull && record.inbox !== undefined) throw journalFull();
+      return { ...answer, reply };
+    } catch (error) {
+      if (!record.ended) {
+        const where = { pluginId: record.plugin.id, method: prepared && method, requestId: record.requestId };
+        this.deps.log.warn({ ...where, err: error }, 'a keyed plugin call ends before its plugin does');
+        record.fail(error instanceof AppError && LEFT_THE_WAY.has(error.code) ? error : notStored(error));
+      }
+      return refused(read.capability?.method ?? 'unknown', OVER);
+    }
+  }
+
+  /** Notes what of the things that an earlier run did has to be done again: locks end with a run. */
+  private noteHeard(
+    record: CallRecord,
+    journal: RunJournal,
+    asked: Asked,
+    { reply }: Delivery,
+    { prepared }: ReadCall,
+  ): void {
+    const { ok, value } = reply as CapabilityReply & { value?: Json };
+    if (!ok || prepared === undefined || !(journal instanceof CallJournal)) return;
+    const { method, payload } = asked;
+    if (method === 'kv.lock' && typeof value === 'number') {
+      journal.holds(value, async () => {
+        const { effect } = journal.effect(asked);
+        const taken = await prepared.run(new CallPrincipal(record, this.deps.clock, undefined, effect));
+        if (typeof taken === 'number') record.locks.rename(taken, value);
+      });
+    } else if (method === 'kv.unlock') journal.released(Number(fieldOf(payload, 'fence')));
+    else if (method === 'call.waitFor') {
+      const name = fieldOf(payload, 'name');
+      if (typeof name === 'string') record.inbox?.heard(name);
+    }
+  }
+
+  /** Answers as an earlier run was answered. What it did is not done again. */
+  private heardBefore(
+    record: CallRecord,
+    { reply: stored, at }: Delivery,
+    { capability, prepared }: ReadCall,
+  ): CallAnswer {
+    const reply = { ...(stored as CapabilityReply), at };
+    const method = capability?.method ?? 'unknown';
+    if (prepared === undefined) return { method, result: 'refused', reply };
+    if (prepared.effect) record.hadEffect = true;
+    this.traceAtOnce(record, prepared, reply.ok ? 'ok' : 'error');
+    return { method, result: reply.ok ? 'ok' : 'failed', reply };
   }
 
   /** Runs the call if the plugin has the grant for it, and refuses it otherwise. */
@@ -91,52 +193,49 @@ export class CapabilityGateway {
     record: CallRecord,
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
+    open: OpenCall,
     effect?: KeyedEffect,
   ): Promise<CallAnswer> {
     const refusal = record.plugin.grants.refusal(prepared.need);
-    if (refusal === undefined) return this.run(record, capability, prepared, effect);
+    if (refusal === undefined) return this.run(record, capability, prepared, open, effect);
     this.traceAtOnce(record, prepared, 'refused');
     this.noteRefusal(record, capability.method, refusal);
     return refused(capability.method, refusal);
   }
 
-  /**
-   * Answers an effect of a call with an idempotency key. Stores the outcome before the plugin hears of it, so that a
-   * further run hears the same. Ends the call when the outcome cannot be stored.
-   */
+  /** Answers an effect of a keyed call. Its outcome is stored before the plugin hears of it. */
   private async keyed(
     record: CallRecord,
-    run: EffectReplay,
+    journal: RunJournal,
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
+    open: OpenCall,
+    { effect, isRecorded, stored }: NamedEffect,
   ): Promise<CallAnswer> {
-    const { effects, log } = this.deps;
+    const { effects } = this.deps;
     const { method } = capability;
-    const effect = run.next(payloadHash(method, prepared.payload()));
-    try {
-      const isRecorded = await run.meet(effect, method, effects.recorded);
-      const failure = isRecorded ? await effects.failure(effect) : undefined;
-      if (failure !== undefined) {
-        this.traceAtOnce(record, prepared, 'error');
-        return { method, result: 'failed', reply: { ok: false, error: failure } };
-      }
-      // A recorded effect has happened, so its grant is not checked again.
-      const answer = isRecorded
-        ? await this.run(record, capability, prepared, effect)
-        : await this.granted(record, capability, prepared, effect);
-      if (answer.reply.ok || answer.isDone === true || record.ended) return answer;
-      const { message, ...more } = answer.reply.error;
-      const error = { message: message.slice(0, MAX_FAILURE), ...more };
-      if (await effects.refuse(effect, error)) return { ...answer, reply: { ok: false, error } };
-      throw new Error(`It was done, and what came of it cannot be told: ${message}`);
-    } catch (error) {
-      if (!record.ended) {
-        const where = { pluginId: record.plugin.id, method, requestId: record.requestId };
-        log.warn({ ...where, err: error }, 'a plugin call with an idempotency key ends before its plugin does');
-        record.fail(error instanceof AppError && LEFT_THE_WAY.has(error.code) ? error : notStored(error));
-      }
-      return refused(method, OVER);
+    if (journal.isFull) throw journalFull();
+    const failure = isRecorded ? await effects.failure(effect) : undefined;
+    if (failure !== undefined) {
+      this.traceAtOnce(record, prepared, 'error');
+      return { method, result: 'failed', reply: { ok: false, error: failure } };
     }
+    // A recorded effect has happened, so its grant is not checked again.
+    const answer = isRecorded
+      ? await this.run(record, capability, prepared, open, effect)
+      : await this.granted(record, capability, prepared, open, effect);
+    if (answer.reply.ok || answer.isDone === true) {
+      stored();
+      return answer;
+    }
+    if (record.ended) return answer;
+    const { message, ...more } = answer.reply.error;
+    const error = { message: message.slice(0, MAX_FAILURE), ...more };
+    if (!(await effects.refuse(effect, error))) {
+      throw new Error(`It was done, and what came of it cannot be told: ${message}`);
+    }
+    stored();
+    return { ...answer, reply: { ok: false, error } };
   }
 
   /** Traces a relayer call whose payload was not understood. */
@@ -148,7 +247,7 @@ export class CapabilityGateway {
   private traceAtOnce(
     record: CallRecord,
     { trace }: Pick<PreparedCapabilityCall, 'trace'>,
-    outcome: 'error' | 'refused',
+    outcome: 'ok' | 'error' | 'refused',
   ): void {
     if (trace === undefined) return;
     const now = this.deps.clock.elapsed();
@@ -171,6 +270,7 @@ export class CapabilityGateway {
     record: CallRecord,
     capability: BoundCapability,
     prepared: PreparedCapabilityCall,
+    open: OpenCall,
     effect: KeyedEffect | undefined,
   ): Promise<CallAnswer> {
     const { clock, uuid } = this.deps;
@@ -180,7 +280,7 @@ export class CapabilityGateway {
     const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId }, began);
     if (prepared.effect) record.hadEffect = true;
     try {
-      const principal = new CallPrincipal(record, effect);
+      const principal = new CallPrincipal(record, clock, open, effect);
       const value = toGuestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
       endTrace?.('ok', clock.elapsed());
       return { method, result: 'ok', reply: { ok: true, value } };
@@ -216,7 +316,7 @@ export class CapabilityGateway {
   }
 
   private failure(record: CallRecord, capability: BoundCapability, requestId: string, error: unknown): CapabilityReply {
-    if (error instanceof TransactionWaitTimeout) {
+    if (error instanceof WaitTimeout) {
       return { ok: false, error: { message: error.message, status: error.status } };
     }
     if (error instanceof TooLarge) return refuse(`The answer is ${error.message}`);
@@ -256,16 +356,26 @@ const LEFT_THE_WAY: ReadonlySet<string> = new Set([
   'EFFECT_MISMATCH',
   'EFFECT_UNKNOWN',
   'IDEMPOTENCY_RUNNING',
+  'JOURNAL_FULL',
   'LOCK_HELD_ELSEWHERE',
 ]);
+
+/** A capability call as it was understood, or the refusal of one that was not. */
+type ReadCall =
+  | { capability: BoundCapability; prepared: PreparedCapabilityCall; refusal?: undefined }
+  | { refusal: CallAnswer; capability?: undefined; prepared?: undefined };
 
 /** The identity of a call record. Its signal is made only for a capability that asks for it. */
 class CallPrincipal {
   readonly effect: KeyedEffect | undefined;
   private readonly record: CallRecord;
+  private readonly clock: Clock;
+  private readonly open: OpenCall | undefined;
 
-  constructor(record: CallRecord, effect: KeyedEffect | undefined) {
+  constructor(record: CallRecord, clock: Clock, open: OpenCall | undefined, effect: KeyedEffect | undefined) {
     this.record = record;
+    this.clock = clock;
+    this.open = open;
     this.effect = effect;
   }
 
@@ -290,6 +400,20 @@ class CallPrincipal {
     return this.record.locks;
   }
 
+  get inbox(): CallInbox | undefined {
+    return this.record.inbox;
+  }
+
+  waits(reason: WaitReason, ms: number): number {
+    const { open, record } = this;
+    const now = this.clock.now();
+    if (open === undefined) return ms;
+    const until = (open.askedAt ?? now) + ms;
+    open.wait = { on: { ...reason, until }, since: now };
+    record.onProgress?.();
+    return Math.max(0, until - now);
+  }
+
   get timeoutMs(): number {
     return this.record.plugin.timeoutMs;
   }
@@ -305,6 +429,14 @@ class CallPrincipal {
   maySend(relayerId: string): boolean {
     return this.record.plugin.grants.refusal({ relayer: relayerId, right: 'send' }) === undefined;
   }
+}
+
+function journalFull(): AppError<'JOURNAL_FULL'> {
+  return new AppError('JOURNAL_FULL', { limit: `${MAX_STEPS} answers or ${MAX_JOURNAL_BYTES} bytes` });
+}
+
+function fieldOf(payload: Json, name: string): Json | undefined {
+  return typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload[name] : undefined;
 }
 
 function notStored(cause: unknown): AppError<'UNAVAILABLE'> {

@@ -1,6 +1,7 @@
 import type { CapabilityReply, RequestMessage } from '../../../../sandbox/contract.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
+import type { CallWait } from '../../calls/record.ts';
 
 /** What the gateway knows of one capability call once it is answered. */
 export interface CallAnswer {
@@ -17,6 +18,10 @@ export interface OpenCall {
   readonly message: RequestMessage;
   /** Whether it may change something outside. */
   hasEffect: boolean;
+  /** The time that the guest read when it asked; absent: now. */
+  askedAt?: number | undefined;
+  /** What it waits for, and since when: it does nothing until then. */
+  wait?: { on: CallWait; since: number };
   answering: Promise<CallAnswer>;
 }
 

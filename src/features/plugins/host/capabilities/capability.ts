@@ -7,8 +7,15 @@ import type { Actor } from '../../../api-keys/records/caller.ts';
 import type { Services } from '../../../services.ts';
 import type { KvCaller } from '../../records/kv.ts';
 import type { SpendingPlugin } from '../../records/spending.ts';
+import type { CallInbox } from '../call-inbox.ts';
 import type { RequiredGrant } from './grants.ts';
 import type { HeldLocks } from './held-locks.ts';
+
+/** What a capability call waits for. */
+export type WaitReason =
+  | { kind: 'time' }
+  | { kind: 'event'; name: string }
+  | { kind: 'transaction'; id: string; relayerId: string };
 
 /** On whose behalf a capability runs. */
 export interface Principal {
@@ -26,6 +33,13 @@ export interface Principal {
   readonly timeoutMs: number;
   /** The hosts from which the plugin may fetch. */
   readonly hosts: FetchGrants;
+  /** The events that the call is sent; undefined unless the call is durable. */
+  readonly inbox: CallInbox | undefined;
+  /**
+   * Notes that the capability call does nothing but wait from now on, for so many milliseconds at most.
+   * @returns how many of them are left: an earlier run of the call may have begun to wait
+   */
+  waits(on: WaitReason, ms: number): number;
   /** The limits for what the plugin sends through a relayer; undefined when there are none. */
   spender(relayerId: string): SpendingPlugin | undefined;
   /** Whether the plugin may send through a relayer: then what it has signed may spend what the relayer holds. */

@@ -51,7 +51,7 @@ const isRead = ({ method }: Params) => method === 'GET' || method === 'HEAD';
 const fetcher = ({ pluginId, signal, hosts }: Principal) => ({ pluginId, signal, grants: hosts });
 const failure = ({ message }: { message: string }) => message;
 /** To read or abort a granted fetch needs no grant of its own. */
-const none = (): RequiredGrant => ({ ofFetch: true });
+const none = (): RequiredGrant => ({ ofCall: true });
 const never = () => false;
 
 /** What `fetch` in the guest asks. */

@@ -17,8 +17,8 @@ export type RequiredGrant =
   | { relayer: string; right: RelayerGrant; also?: readonly RelayerGrant[]; acts?: boolean }
   | { kv: true }
   | { url: string; method: string }
-  /** The rest of a fetch that was granted. */
-  | { ofFetch: true };
+  /** What the call may always do: read the rest of a fetch that was granted, and wait. */
+  | { ofCall: true };
 
 /** What one plugin may use, read from its entry. */
 export interface PluginGrants {
@@ -55,7 +55,7 @@ export function readPluginGrants(entry: PluginEntry): PluginGrants {
         const rule = hosts.rule(new URL(need.url), need.method);
         return typeof rule === 'string' ? rule : undefined;
       }
-      if (permissions === undefined || 'ofFetch' in need) return undefined;
+      if (permissions === undefined || 'ofCall' in need) return undefined;
       if ('kv' in need) {
         if (permissions.kv) return undefined;
         return `Plugin ${id} has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json`;

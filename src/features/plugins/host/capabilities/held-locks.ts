@@ -30,6 +30,12 @@ export class HeldLocks {
     return held;
   }
 
+  /** Keeps a lock under the fence by which the guest knows it from an earlier run. */
+  rename(fence: number, known: number): void {
+    const held = this.letGo(fence);
+    if (held !== undefined) this.#held.set(known, held);
+  }
+
   /** Releases all locks. Safe to call twice. */
   end(): void {
     this.#ended = true;

@@ -49,13 +49,13 @@ export function spendingFailure(
   return { code, status, details: { rule, asked, limit, remaining, free_from } };
 }
 
-/** Thrown by `relayer.waitTransaction` when its time is over. The guest turns it into a `PluginError`. */
-export class TransactionWaitTimeout extends Error {
+/** Thrown when the time of a wait is over. The guest turns it into a `PluginError`. */
+export class WaitTimeout extends Error {
   /** HTTP status of the answer when the plugin does not catch the error. */
   readonly status = 504;
 
-  constructor(transactionId: string, timeoutMs: number) {
-    super(`Transaction ${transactionId} timed out after ${timeoutMs}ms`);
+  constructor(message: string) {
+    super(message);
     this.name = 'WaitTimeout';
   }
 }

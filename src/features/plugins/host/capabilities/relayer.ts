@@ -4,7 +4,7 @@ import { rpcMayAct, rpcRights } from '../../../relayers/rpc.ts';
 import type { Services } from '../../../services.ts';
 import type { RelayerGrant } from '../../records/plugin.ts';
 import { type Capability, defineCapability, json, type ResultSchema } from './capability.ts';
-import { type PayloadPrefix, relayerFailure, TransactionWaitTimeout } from './relayer-failure.ts';
+import { type PayloadPrefix, relayerFailure, WaitTimeout } from './relayer-failure.ts';
 
 /** Long enough for every id. The services decide which ids exist. */
 const id = z.string().min(1).max(256);
@@ -74,24 +74,31 @@ export const relayerCapabilities = [
     handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
   }),
 
-  /** Resolves with the transaction once it is mined, confirmed, canceled, expired or failed. */
+  /** Resolves with the transaction once it is mined, or with `until: 'confirmed'` confirmed, or once it has ended. */
   capability('waitTransaction', {
     needs: ['transactions'],
-    params: ofRelayer.extend({ transactionId: id, interval: milliseconds, timeout: milliseconds }),
+    params: ofRelayer.extend({
+      transactionId: id,
+      interval: milliseconds,
+      timeout: milliseconds,
+      until: z.enum(['mined', 'confirmed']).exactOptional(),
+    }),
     result: json<WireObject>('TransactionResponse'),
     trace: {
       method: 'transactionWait',
-      payload: ({ transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS }) => ({
+      payload: ({ transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS, until }) => ({
         transactionId,
         interval,
         timeout,
+        ...(until !== undefined && { until }),
       }),
     },
-    async handle({ transactions }, params, { signal }) {
-      const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS } = params;
-      const timing = { intervalMs: interval, timeoutMs: timeout };
-      const transaction = await transactions.wait(relayerId, transactionId, timing, signal);
-      if (transaction === undefined) throw new TransactionWaitTimeout(transactionId, timeout);
+    async handle({ transactions }, params, principal) {
+      const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS, until } = params;
+      const leftMs = principal.waits({ kind: 'transaction', id: transactionId, relayerId }, timeout);
+      const timing = { intervalMs: interval, timeoutMs: leftMs, isFinal: until === 'confirmed' };
+      const transaction = await transactions.wait(relayerId, transactionId, timing, principal.signal);
+      if (transaction === undefined) throw new WaitTimeout(`Transaction ${transactionId} timed out after ${timeout}ms`);
       return transaction;
     },
   }),

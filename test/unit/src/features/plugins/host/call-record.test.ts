@@ -1,8 +1,8 @@
 import t from 'tap';
 import { AppError } from '../../../../../../src/domain/errors.ts';
+import { CallJournal } from '../../../../../../src/features/plugins/host/call-journal.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
 import { readPluginGrants } from '../../../../../../src/features/plugins/host/capabilities/grants.ts';
-import { EffectReplay } from '../../../../../../src/features/plugins/host/effect-replay.ts';
 import { pluginEntrySchema } from '../../../../../../src/features/plugins/records/plugin.ts';
 import { KEEPING } from '../../../../../support/principal.ts';
 
@@ -55,12 +55,13 @@ t.test('the signal is aborted by the end, whether it was asked for before or aft
   t.equal(late.signal.aborted, true);
 });
 
-t.test('with a call its run of effects is over', async (t) => {
+t.test('with a call nothing waits for its turn any more', async (t) => {
   const calls = new RunningCalls();
-  const effects = new EffectReplay({ claim: { id: 'c', token: 2 }, isFirst: false });
-  const record = calls.begin({ ...given, effects });
-  const recorded = async () => [{ payloadHash: 'of the first run', occurrence: 0 }];
-  const met = effects.meet(effects.next('another'), 'kv.set', recorded);
+  const start = { seed: '', now: 0, version: '', context: '' };
+  const deliveries = [{ request: 1, method: 'kv.get', hash: 'a', at: 1, reply: null }];
+  const journal = new CallJournal({ claim: { id: 'c', token: 2 }, start, deliveries, maxBytes: 1000 });
+  const record = calls.begin({ ...given, journal });
+  const met = journal.meet({ request: 2, method: 'kv.set', hash: 'b', payload: null }, true);
   calls.end(record);
   await t.rejects(met, { message: 'The plugin call is over' });
 });

@@ -5,6 +5,7 @@ import {
   type CallTask,
   endCodeFailure,
   type LogEntry,
+  type PluginVersion,
 } from '../../../../../../sandbox/contract.ts';
 import { CallQueues } from '../../../../../../sandbox/host/call-queues.ts';
 import type { ChildOrder } from '../../../../../../sandbox/host/child/children.ts';
@@ -13,7 +14,7 @@ import { Quarantine, requestFingerprint } from '../../../../../../sandbox/host/q
 import { SandboxProcesses } from '../../../../../../sandbox/host/sandbox-processes.ts';
 import { UsageLedger } from '../../../../../../sandbox/host/usage.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
-import type { IdempotencyClaim } from '../../../../../../src/domain/idempotency.ts';
+import type { IdempotencyClaim, JournalEntry, KeyedEffectName } from '../../../../../../src/domain/idempotency.ts';
 import { CallFeed } from '../../../../../../src/features/plugins/host/call-feed.ts';
 import { CallLog } from '../../../../../../src/features/plugins/host/call-log.ts';
 import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
@@ -117,6 +118,11 @@ function setUp(entry: object = {}) {
   const metrics = new RecordedMetrics();
   const callLog = new CallLog();
   const feed = new CallFeed();
+  const known: { journal: JournalEntry[]; effects: KeyedEffectName[]; version: PluginVersion | undefined } = {
+    journal: [],
+    effects: [],
+    version: undefined,
+  };
   const runner = new CallRunner({
     pool: {
       run: (thread, task) => pool.run(thread, task),
@@ -132,6 +138,9 @@ function setUp(entry: object = {}) {
     usage: new UsageLedger(clock),
     callLog,
     feed,
+    effects: { journal: async () => known.journal, recorded: async () => known.effects },
+    bundles: { keep: async () => undefined, find: async () => known.version },
+    seed: () => '5'.repeat(64),
   });
   const run = async (
     signal = new AbortController().signal,
@@ -141,7 +150,7 @@ function setUp(entry: object = {}) {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
-  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, feed, run };
+  return { known, plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, feed, run };
 }
 
 t.test('the context is what the caller sent, without the credential', async (t) => {
@@ -395,22 +404,23 @@ t.test('an error that tells no details has its place as such, and an answer to t
 });
 
 const CLAIM = { id: 'c', token: 1 };
-const recorded = async () => [{ payloadHash: 'p', occurrence: 0 }];
+const asked = { request: 1, method: 'kv.set', hash: 'p', payload: null };
 
 t.test('a call with an idempotency key that was lost after an effect runs again: its effects have names', async (t) => {
-  const { pool, calls, run } = setUp();
-  const known: (boolean | undefined)[] = [];
+  const { pool, calls, run, known } = setUp();
+  const found: (boolean | undefined)[] = [];
   pool.answer = async ({ child, call }) => {
     const record = calls.find(child, call);
     if (record !== undefined) record.hadEffect = true;
-    known.push(await record?.effects?.meet(record.effects.next('p'), 'kv.set', recorded));
+    found.push(record?.journal?.effect(asked).isRecorded);
+    known.effects = [{ payloadHash: 'p', occurrence: 1 }];
     return pool.tasks.length === 1 ? lost : returned;
   };
   t.match(await run(undefined, {}, { claim: CLAIM }), { status: 200 });
-  t.strictSame(known, [false, true], 'only the first run of a claim does not look for an earlier one');
-  pool.tasks = [];
-  t.match(await run(undefined, {}, { claim: { ...CLAIM, token: 2 } }), { status: 200 });
-  t.strictSame(known.slice(2), [true, true], 'a further run of the request looks in each of its own');
+  t.strictSame(found, [false, true], 'only the first run of a claim does not look for an earlier one');
+  const [first, second] = pool.tasks;
+  t.match(first?.durable, { seed: '5'.repeat(64), now: 0 });
+  t.strictSame(second?.durable, first?.durable, 'both begin with the same');
 
   const plain = setUp();
   plain.pool.answer = async ({ child, call }) => {
@@ -420,6 +430,32 @@ t.test('a call with an idempotency key that was lost after an effect runs again:
   };
   t.match(await plain.run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
   t.equal(plain.pool.tasks.length, 1);
+  t.equal(plain.pool.tasks[0]?.durable, undefined);
+});
+
+t.test('a repeat has the context, the chance and the version of the first run', async (t) => {
+  const { plugin, pool, calls, run, known } = setUp();
+  const serving = plugin.serving?.version;
+  if (serving === undefined) throw new Error('nothing serves');
+  const start = { seed: 'a'.repeat(64), now: 7, version: 'v0', context: '{"of":"the first"}' };
+  const heard = { request: 1, method: 'kv.set', hash: 'p', at: 8, reply: { ok: true, value: true } };
+  known.journal = [{ position: 0, page: { start, deliveries: [heard] } }];
+  known.version = { ...serving, version: 'v0' };
+  pool.answer = async ({ child, call }) => {
+    t.match(await calls.find(child, call)?.journal?.meet(asked, true), heard);
+    return returned;
+  };
+  const again = { claim: { ...CLAIM, token: 2 } };
+  t.match(await run(undefined, { other: ['header'] }, again), { status: 200 });
+  t.match(pool.tasks, [{ version: 'v0', context: start.context, durable: { seed: start.seed, now: 7 } }]);
+
+  pool.answer = async () => returned;
+  await t.rejects(run(undefined, {}, again), { code: 'EFFECT_MISMATCH', message: /its call 1 is not made/ });
+
+  known.journal = [];
+  known.effects = [{ payloadHash: 'p', occurrence: 0 }];
+  t.match(await run(undefined, {}, again), { status: 200 }, 'a call from before there were journals');
+  t.equal(pool.tasks.at(-1)?.durable, undefined);
 });
 
 t.test('a lost call runs again when what it had asked for has come to its end, and not while it has not', async (t) => {
@@ -428,8 +464,8 @@ t.test('a lost call runs again when what it had asked for has come to its end, a
   const lostOnes: Promise<void>[] = [];
   pool.answer = async ({ child, call }) => {
     if (pool.tasks.length > 1) return returned;
-    const { effects } = calls.find(child, call) ?? {};
-    if (effects !== undefined) lostOnes.push(effects.track(sending.promise, true));
+    const { journal } = calls.find(child, call) ?? {};
+    if (journal !== undefined) lostOnes.push(journal.track(sending.promise));
     return lost;
   };
   const answer = run(undefined, {}, { claim: CLAIM });
@@ -442,8 +478,7 @@ t.test('a lost call runs again when what it had asked for has come to its end, a
 
   pool.tasks = [];
   pool.answer = async ({ child, call }) => {
-    const { effects } = calls.find(child, call) ?? {};
-    void effects?.track(new Promise(() => {}), true);
+    void calls.find(child, call)?.journal?.track(new Promise(() => {}));
     time.now += 850;
     return lost;
   };
@@ -456,11 +491,11 @@ t.test(
   async (t) => {
     const { pool, calls, run } = setUp();
     pool.answer = async ({ child, call }) => {
-      calls.find(child, call)?.fail(new AppError('EFFECT_MISMATCH', { method: 'kv.set', unmet: '1' }));
+      calls.find(child, call)?.fail(new AppError('EFFECT_UNKNOWN', {}));
       t.equal(calls.find(child, call), undefined, 'whatever it asks for is refused');
       return report({ kind: 'ended', code: 'CANCELED', message: 'dropped' });
     };
-    await t.rejects(run(undefined, {}, { claim: CLAIM }), { code: 'EFFECT_MISMATCH' });
+    await t.rejects(run(undefined, {}, { claim: CLAIM }), { code: 'EFFECT_UNKNOWN' });
     t.match(
       pool.posted.filter(({ type }) => type === 'cancel'),
       [{ type: 'cancel', call: 1 }],

@@ -52,7 +52,7 @@ t.test('every method but GET and HEAD is an effect', (t) => {
   t.strictSame(bound(services, 'fetch').prepare(GOOD).need, { url: 'https://a.test/x', method: 'GET' });
   for (const one of [bound(services, 'fetch.read'), bound(services, 'fetch.abort')]) {
     const { need, effect: isEffect } = one.prepare({ key: 1 });
-    t.strictSame({ need, isEffect }, { need: { ofFetch: true }, isEffect: false });
+    t.strictSame({ need, isEffect }, { need: { ofCall: true }, isEffect: false });
   }
   t.end();
 });
