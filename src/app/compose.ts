@@ -201,6 +201,7 @@ async function build(parts: ServiceParts, teardown: Teardown, deadline: Shutdown
     engine: driving.engine,
     connections: clients.connections,
     pluginHost,
+    declared: () => live.plugins,
   });
 
   await settings.feed.start();

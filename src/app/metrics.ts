@@ -6,6 +6,9 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcCallReport } from '../egress/rpc/failover-rpc-client.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { PluginHost } from '../features/plugins/host/plugin-host.ts';
+import type { PluginEntry } from '../features/plugins/records/plugin.ts';
+import { declaredTriggers, keyIdOf } from '../features/triggers/firing.ts';
+import { PAUSED_BY, triggerKeyId } from '../features/triggers/records/trigger-state.ts';
 import type { Metrics, ServiceMetrics } from '../observability/metrics.ts';
 import type { Store } from '../store/store.ts';
 
@@ -16,6 +19,8 @@ interface SampledParts {
   engine: Pick<Engine, 'parked'>;
   connections: { endpoints(): readonly (EndpointStatus & { network: string })[] };
   pluginHost: Pick<PluginHost, 'status' | 'usage'>;
+  /** The plugins as they are declared now. */
+  declared(): readonly PluginEntry[];
 }
 
 /**
@@ -45,6 +50,7 @@ export function sampleAtScrape(metrics: ServiceMetrics, parts: SampledParts): vo
     metrics.replace('rpc_endpoints', endpoints);
   });
   metrics.atScrape(() => samplePlugins(metrics, pluginHost));
+  metrics.atScrape(() => sampleTriggers(metrics, parts));
 }
 
 type OpenCount = Awaited<ReturnType<Store['read']['openCounts']>>[number];
@@ -97,6 +103,18 @@ function startRelayer(metrics: Metrics, labels: ReturnType<typeof labelsOf>): vo
       metrics.count('transactions_failed', { ...labels, failure_reason, previous_status }, 0);
     }
   }
+}
+
+async function sampleTriggers(metrics: ServiceMetrics, { store, declared }: SampledParts): Promise<void> {
+  const names = new Set(declaredTriggers(declared()).map(keyIdOf));
+  if (names.size === 0) return;
+  const states = (await store.read.triggers()).filter(({ pluginId, name }) => names.has(triggerKeyId(pluginId, name)));
+  metrics.replace(
+    'trigger_paused',
+    states.flatMap(({ pluginId: plugin_id, name: trigger, paused }) =>
+      PAUSED_BY.map((by) => [{ plugin_id, trigger, by }, paused === by ? 1 : 0] as const),
+    ),
+  );
 }
 
 function samplePlugins(metrics: ServiceMetrics, pluginHost: SampledParts['pluginHost']): void {

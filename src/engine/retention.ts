@@ -24,6 +24,9 @@ const EVENTS_PER_RECORD = 10;
 const MAX_EVERY_MS = 600_000;
 const MIN_EVERY_MS = 1_000;
 
+/** How long a delivery of a webhook is known, so that it calls a plugin once. */
+const DELIVERIES_KEEP_MS = 7 * 86_400_000;
+
 /** How long an operator has time to see which events could not be delivered, and to have them delivered. */
 export const DEAD_EVENTS_KEEP_MS = 30 * 86_400_000;
 
@@ -50,7 +53,7 @@ export interface RetentionDeps {
 /**
  * Deletes in small batches what nobody asks for any more: ended durable calls, idempotency keys whose time is over, transactions that became
  * final long ago and that no key names, events of transactions older than an hour, webhook events that ended long ago,
- * old audit records of transactions, and expired values of plugins. One instance of those on a store does it.
+ * old audit records of transactions, deliveries of webhooks, and expired values of plugins. One instance of those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -135,6 +138,8 @@ export class Retention {
       writer.pruneTransactionEvents(eventsBefore, limit * EVENTS_PER_RECORD),
     );
     const audited = await this.#inBatches(lease, (writer, limit) => writer.pruneAudit(now - keepAuditMs, limit));
+    const deliveriesBefore = now - DELIVERIES_KEEP_MS;
+    await this.#inBatches(lease, (writer, limit) => writer.pruneTriggerDeliveries(deliveriesBefore, limit));
     // The store judges these values by its own clock alone, so none is deleted while that clock is in doubt.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
     if (transactions + events + values + keys + calls + audited > 0) {

@@ -9,6 +9,7 @@ import { hostRefusal } from '../../features/plugins/host/catalog/fetch-hosts.ts'
 import type { CatalogPlugin } from '../../features/plugins/host/catalog/known-plugin.ts';
 import type { ServingVersion } from '../../features/plugins/host/catalog/version-swap.ts';
 import type { PluginEntry } from '../../features/plugins/records/plugin.ts';
+import { kindOf, nextMoment } from '../../features/triggers/records/trigger.ts';
 import { compilePlugins } from '../check-config.ts';
 import type { CommandArguments, CommandContext } from '../command.ts';
 import { readCommandEnvironment, readPluginConfiguration } from '../settings.ts';
@@ -67,6 +68,35 @@ function report({ say, complain }: CommandContext, { entry, serving, failure }: 
   if (provided.length > 0) say(`  of Node: ${provided.join(', ')}`);
   if (absent.length > 0) say(`  of Node, and throws when it is called: ${absent.join(', ')}`);
   for (const line of missingGrants(entry, serving)) say(`  ${line}`);
+  for (const line of nextCalls(entry, Date.now())) say(`  ${line}`);
+}
+
+/** How many of the next moments of a trigger are shown. */
+const SHOWN_MOMENTS = 5;
+
+/** When the service will call a plugin by itself. */
+function nextCalls({ triggers = [] }: PluginEntry, now: number): string[] {
+  return triggers.map((trigger) => {
+    const kind = kindOf(trigger);
+    if (kind !== 'cron' && kind !== 'every') return `trigger ${trigger.name}: on ${kind}`;
+    const zone = trigger.time_zone ?? 'UTC';
+    const moments: string[] = [];
+    for (let at = nextMoment(trigger, now); at !== undefined && moments.length < SHOWN_MOMENTS; ) {
+      const { year, month, day, hour, minute, second, offset } =
+        Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+      const [date, time] = [
+        [year, month, day],
+        [hour, minute, second],
+      ].map((parts) => parts.map(twoDigits));
+      moments.push(`${date?.join('-')} ${time?.join(':')}${offset}`);
+      at = nextMoment(trigger, at);
+    }
+    return `trigger ${trigger.name}: next at ${moments.join(', ')} (${zone})`;
+  });
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
 }
 
 function namesIn(code: string, pattern: RegExp): string[] {

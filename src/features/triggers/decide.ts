@@ -2,7 +2,8 @@ import { amountOf } from '../../domain/amount.ts';
 import type { PluginEntry } from '../plugins/records/plugin.ts';
 import type { TransactionOrigin } from '../transactions/records/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../transactions/records/transaction-event.ts';
-import { durationOf, FINAL_STATUSES, nextMoment, rateOf, type Trigger } from './records/trigger.ts';
+import { FINAL_STATUSES } from '../transactions/records/transaction-state.ts';
+import { durationOf, nextMoment, rateOf, type Trigger } from './records/trigger.ts';
 
 /** What the loop decides, as pure functions over plain data. All times are in milliseconds by the database's clock. */
 

@@ -27,6 +27,8 @@ export type TriggerCursor = z.infer<typeof cursorSchema>;
 /** Why a trigger does not fire: a person has paused it, or its calls threw again and again. */
 const pausedSchema = z.enum(['person', 'throws']);
 
+export const PAUSED_BY = pausedSchema.options;
+
 const columns = {
   pluginId: textColumn,
   name: textColumn,

@@ -141,11 +141,6 @@ export function kindOf(trigger: Trigger): TriggerKind {
   return trigger.on ?? (trigger.cron === undefined ? 'every' : 'cron');
 }
 
-/** The statuses at which a transaction calls a plugin that names none. */
-export const FINAL_STATUSES: readonly z.infer<typeof transactionStatusSchema>[] = [
-  ...(['confirmed', 'failed', 'canceled', 'expired'] as const),
-];
-
 /**
  * The next moment of a time trigger after `after`, in milliseconds since the epoch; undefined where there is none.
  * Intervals are counted from the epoch, so that all instances and all starts mean the same moments.

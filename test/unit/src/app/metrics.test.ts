@@ -5,6 +5,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import type { EndpointStatus } from '../../../../src/domain/endpoint-news.ts';
 import type { ParkedTransaction } from '../../../../src/engine/lane/broadcast-history.ts';
 import type { PluginHost, PluginHostStatus, PluginStatus } from '../../../../src/features/plugins/host/plugin-host.ts';
+import { pluginEntrySchema } from '../../../../src/features/plugins/records/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
@@ -12,6 +13,7 @@ import { FakePluginHost } from '../../../support/fake-plugin-host.ts';
 import { HeldWal } from '../../../support/held-wal.ts';
 import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
 import { relayerOf, storeFor, transactionOf } from '../../../support/store.ts';
+import { triggerStateOf } from '../../../support/store-contract/triggers.ts';
 
 /** What the parts say at a scrape. */
 interface State extends Pick<PluginHostStatus, 'uses' | 'plugins'> {
@@ -56,6 +58,7 @@ t.test('scrape samples', async (t) => {
       engine: { parked: () => state.parked },
       connections: { endpoints: () => state.endpoints },
       pluginHost,
+      declared: () => [pluginEntrySchema.parse({ id: 'p', path: 'p.ts', triggers: [{ name: 'a', every: '1h' }] })],
     });
     return { store, metrics, state };
   }
@@ -97,6 +100,17 @@ t.test('scrape samples', async (t) => {
       await writer.deleteRelayer('gone');
     });
     t.notMatch(await metrics.text(), gauges);
+  });
+
+  t.test('a trigger that is paused is told of, unless it is declared no more', async (t) => {
+    const { store, metrics } = await stage(t);
+    for (const name of ['a', 'gone']) {
+      await store.write((writer) => writer.putTrigger(triggerStateOf({ pluginId: 'p', name, paused: 'throws' })));
+    }
+    const text = await metrics.text();
+    t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="throws"} 1');
+    t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="person"} 0');
+    t.notMatch(text, 'trigger="gone"');
   });
 
   t.test('a store that takes no writes is told of, and is well again when it says so', async (t) => {
