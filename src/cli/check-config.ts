@@ -72,7 +72,7 @@ async function openSigners({ signers, variables }: Configuration, kinds: SignerK
   }
 }
 
-const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
+export const SANDBOX_DIR = resolve(import.meta.dirname, '..', '..', 'sandbox');
 
 /** Compiles all plugins of a folder like a start. */
 export async function compilePlugins(

@@ -10,6 +10,7 @@ import { benchPlugin, callPlugin, showLogs } from './calls.ts';
 import { checkPlugins } from './check.ts';
 import { installTypes } from './install-types.ts';
 import { newPlugin } from './new-plugin.ts';
+import { replayPlugin } from './replay.ts';
 
 interface Action {
   usage: string;
@@ -48,6 +49,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     summary: 'Show what its last calls wrote, on the running service',
     run: showLogs,
   },
+  replay: {
+    usage: 'replay <record> [--against <file>]',
+    summary: 'Run a recorded call in a local sandbox, and show where it goes another way',
+    run: replayPlugin,
+  },
   bench: {
     usage: 'bench <id> [<params as JSON>] [--calls 200] [--parallel 8]',
     summary: 'Call it again and again, and show how long that takes',
@@ -66,7 +72,7 @@ export const pluginCommand: Command = {
     'The service that is called is that of this folder’s environment (APP_PORT, API_KEY), or --url and --key.',
   ],
   flags: ['get'],
-  options: ['route', 'url', 'key', 'calls', 'parallel'],
+  options: ['route', 'url', 'key', 'calls', 'parallel', 'against'],
   arguments: { min: 1, max: 3 },
   async run(context, { values: [name = '', ...values], flags, options }) {
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -76,7 +82,7 @@ export const pluginCommand: Command = {
         `There is no plugin command "${name}". ${meant === undefined ? `Say ${Object.keys(ACTIONS).join(', ')}` : `Did you mean ${meant}?`}`,
       );
     }
-    if (action.usage.includes('<id>') && !action.usage.includes('[<id>]') && values.length === 0) {
+    if (/^\w+ </.test(action.usage) && values.length === 0) {
       throw new Error(`It is: plugin ${action.usage}`);
     }
     return await action.run(context, { values, flags, options });

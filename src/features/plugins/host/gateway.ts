@@ -445,7 +445,7 @@ function notStored(cause: unknown): AppError<'UNAVAILABLE'> {
 }
 
 /** A hash that tells effects apart. Two spellings of the same payload have the same hash. */
-function payloadHash(method: string, payload: unknown): string {
+export function payloadHash(method: string, payload: unknown): string {
   return hash('sha256', `${method}\n${canonicalJson(payload)}`);
 }
 
