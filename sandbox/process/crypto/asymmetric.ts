@@ -1,9 +1,8 @@
 import type { KeyObject, SigningOptions, webcrypto } from 'node:crypto';
 import type { KeyKind, OaepUse, ReadKey } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../node-builtins.ts';
-import type { CryptoResources } from './crypto-answer.ts';
 import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
-import { seededOaep, seededSignature } from './seeded.ts';
+import { type GivenChance, seededOaep, seededSignature } from './seeded.ts';
 
 /**
  * Longest key in DER. A private RSA key with 4096 bits has 2400 bytes. A longer key would hold numbers that take long
@@ -30,7 +29,7 @@ const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 
 /** Makes a signature, or checks one and returns the answer as a byte. */
-export function computeSignature(question: CryptoQuestionFields, { chance }: Pick<CryptoResources, 'chance'>): Buffer {
+export function computeSignature(question: CryptoQuestionFields, { chance }: GivenChance): Buffer {
   const { sign: signed, verify } = nodeCrypto();
   const hash = question.optional('hash');
   const data = question.bytes('data');
@@ -58,7 +57,7 @@ function optionsOf(question: CryptoQuestionFields): SigningOptions & { context?:
 }
 
 /** Encrypts or decrypts with RSA-OAEP. */
-export function computeOaep(question: CryptoQuestionFields, { chance }: Pick<CryptoResources, 'chance'>): Buffer {
+export function computeOaep(question: CryptoQuestionFields, { chance }: GivenChance): Buffer {
   const use = question.one('use', OAEP_USES);
   const label = question.optionalBytes('label', MAX_LABEL_BYTES);
   const options = {

@@ -2,7 +2,7 @@ import type { CipherCCM, CipherGCMTypes, DecipherCCM } from 'node:crypto';
 import type { CipherStep } from '../../guest/node/crypto/crypto-question.ts';
 import { nodeCrypto } from '../node-builtins.ts';
 import { type CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors } from './question-fields.ts';
-import type { SeededChance } from './seeded.ts';
+import type { GivenChance, SeededChance } from './seeded.ts';
 
 /** How many unfinished ciphers a call may have; each takes about a kilobyte. */
 const MAX_OPEN = 128;
@@ -101,10 +101,7 @@ const NOTHING = Buffer.alloc(0);
 const NO_LENGTH = {} as { plaintextLength: number };
 
 /** Encrypts or decrypts all data at once. The tag, if there is one, follows the data. */
-export function runCipherAtOnce(
-  question: CryptoQuestionFields,
-  { chance }: { chance?: SeededChance | undefined },
-): Buffer {
+export function runCipherAtOnce(question: CryptoQuestionFields, { chance }: GivenChance): Buffer {
   const name = question.text('cipher');
   const decrypts = question.one('op', ['encrypt', 'decrypt']) === 'decrypt';
   if (chance !== undefined && !decrypts) mustDrawNothing(name);

@@ -3,7 +3,7 @@ import { nodeCrypto } from '../node-builtins.ts';
 import { computeOaep, computeSharedSecret, computeSignature, readCryptoKey, writeCryptoKey } from './asymmetric.ts';
 import { type OpenCiphers, runCipherAtOnce } from './ciphers.ts';
 import { CryptoQuestionFields, CryptoRefusal, clearOpenSslErrors, cryptoFailureOf } from './question-fields.ts';
-import type { SeededChance } from './seeded.ts';
+import type { GivenChance, SeededChance } from './seeded.ts';
 import { createSlowCryptoWork, type SlowCryptoWork } from './slow-work.ts';
 
 /** Longest question, in characters. A longer one would hold up the process for longer than a slice. */
@@ -18,10 +18,8 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The resources for answering a question. */
-export interface CryptoResources {
+export interface CryptoResources extends GivenChance {
   readonly ciphers: OpenCiphers;
-  /** Chance that a durable call begins with. Without it, OpenSSL draws for itself. */
-  readonly chance?: SeededChance | undefined;
   /**
    * Time left of the guest's present stretch, in milliseconds.
    * @param wantedMs how much of it would be taken

@@ -31,6 +31,11 @@ export class SeededChance {
   }
 }
 
+/** Chance that a durable call begins with. Without it, OpenSSL draws for itself. */
+export interface GivenChance {
+  readonly chance?: SeededChance | undefined;
+}
+
 interface Pair {
   publicKey: KeyObject;
   privateKey: KeyObject;
