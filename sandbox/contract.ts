@@ -155,6 +155,17 @@ export interface InvocationContext {
   method: string;
   query: Record<string, string[]>;
   caller: { keyId: string };
+  /** Present when a trigger of the service made the call. */
+  trigger?: CallingTrigger;
+}
+
+/** The trigger that made a call, as the handler sees it. */
+export interface CallingTrigger {
+  name: string;
+  /** Of which moment, or when: RFC 3339. */
+  at: string;
+  /** Absent for a schedule. */
+  event?: Json;
 }
 
 /** One compiled version of a plugin as a child process needs it. */

@@ -20,7 +20,7 @@ import { createApi } from './relayer.ts';
  * may spread it, change it and pass it on.
  */
 export function createContext(calls: CapabilityCaller, given: InvocationContext): PluginContext {
-  return {
+  const context: PluginContext = {
     api: createApi(calls),
     params: given.params,
     kv: createKv(calls),
@@ -31,6 +31,8 @@ export function createContext(calls: CapabilityCaller, given: InvocationContext)
     query: given.query,
     caller: given.caller,
   };
+  if (given.trigger !== undefined) context.trigger = given.trigger;
+  return context;
 }
 
 type Handler = (...args: unknown[]) => unknown;

@@ -56,6 +56,12 @@ export interface PluginContext {
   query: Record<string, string[]>;
   /** The id of the caller's API key. The key itself is never included. */
   caller: { keyId: string };
+  /**
+   * The trigger that made the call: its name, the moment of its schedule or the time of its event, and the event.
+   * Undefined for a call of a client.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the event has the form of its kind of trigger
+  trigger?: { name: string; at: string; event?: any } | undefined;
 }
 
 /** The options of `pluginError`, and the properties of a PluginError. */

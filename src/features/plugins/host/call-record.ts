@@ -27,6 +27,8 @@ export class CallRecord {
   /** The HTTP request that made the call. */
   readonly requestId: string;
   readonly callerKeyId: string;
+  /** How many triggers led to the call; undefined: none. */
+  readonly depth: number | undefined;
   /** A hash of what the request asks for. Different requests have different hashes. */
   readonly fingerprint: () => string;
   /** What all runs of the call have in common, when it is durable or its request has an idempotency key. */
@@ -60,6 +62,7 @@ export class CallRecord {
     given: Pick<CallRecord, 'call' | 'child' | 'plugin' | 'requestId' | 'callerKeyId' | 'fingerprint'> & {
       journal?: RunJournal | undefined;
       inbox?: CallInbox | undefined;
+      depth?: number | undefined;
     },
   ) {
     this.call = given.call;
@@ -67,6 +70,7 @@ export class CallRecord {
     this.plugin = given.plugin;
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
+    this.depth = given.depth;
     this.fingerprint = given.fingerprint;
     this.journal = given.journal;
     this.inbox = given.inbox;

@@ -1,5 +1,6 @@
 import {
   type CallerSignal,
+  type CallingTrigger,
   type CallOutcome,
   type CallReport,
   type CallUsage,
@@ -148,6 +149,7 @@ export class CallRunner {
         plugin: plugin.caller,
         requestId: request.requestId,
         callerKeyId: request.keyId,
+        depth: request.trigger?.depth,
         fingerprint,
         journal,
       });
@@ -344,8 +346,13 @@ function contextText(entry: PluginEntry, request: PluginRequest): string {
     method: request.method,
     query: request.query,
     caller: { keyId: request.keyId },
+    ...(request.trigger !== undefined && { trigger: triggerOf(request.trigger) }),
   };
   return JSON.stringify(context);
+}
+
+function triggerOf({ name, at, event }: NonNullable<PluginRequest['trigger']>): CallingTrigger {
+  return { name, at, ...(event !== undefined && { event }) };
 }
 
 function withoutCredential(headers: PluginRequest['headers']): PluginRequest['headers'] {

@@ -1,4 +1,4 @@
-import type { CallerSignal, Json } from '../../../../sandbox/contract.ts';
+import type { CallerSignal, CallingTrigger, Json } from '../../../../sandbox/contract.ts';
 import type { SandboxStatus, UsageTotals } from '../../../../sandbox/host/sandbox.ts';
 import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
@@ -92,6 +92,8 @@ export interface PluginRequest {
   /** Which API key called; shown to the plugin as `context.caller.keyId`. */
   keyId: string;
   requestId: string;
+  /** The trigger that made the call; `depth` counts the triggers that led to it. */
+  trigger?: CallingTrigger & { depth: number };
   /** The claim under which the request runs, when it has an idempotency key. Not shown to the plugin. */
   claim?: IdempotencyClaim;
 }
