@@ -8,7 +8,7 @@ import type { Confinement } from '../contract.ts';
  * open any file, and SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. `--allow-worker` is never
  * given: a worker with `execArgv: []` is free of the permission model (nodejs/node #62222). Node may read no file: the
  * program comes by standard input, and the system opens native modules. The stack, in KB, is larger than a guest's, see
- * `process/main.ts`.
+ * `process/main.ts`. The space of young objects, in MB, stays small: it would grow with the first calls, for nothing.
  */
 const NODE_FLAGS = [
   '--permission',
@@ -19,6 +19,7 @@ const NODE_FLAGS = [
   '--no-node-snapshot',
   '--disable-sigusr1',
   '--stack-size=1240',
+  '--max-semi-space-size=1',
   // Tells node the language, so that it does not have to detect it.
   '--input-type=commonjs',
   '--no-strip-types',

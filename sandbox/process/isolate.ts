@@ -48,6 +48,7 @@ class CachedScript {
   readonly #filename: string;
   #mentioned: string[] | undefined;
   #cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
+  #holdsCalls = false;
 
   constructor(code: string, filename: string) {
     this.code = code;
@@ -71,9 +72,11 @@ class CachedScript {
   /**
    * Makes the cache from an isolate that has run the script. There V8 has compiled the script and the functions that
    * ran; it leaves functions that were never called out of the cache.
+   * @param hasServed whether calls have run functions of the script. The cache is then made once more
    */
-  remember(isolate: ivm.Isolate): void {
-    if (this.#cache !== undefined) return;
+  remember(isolate: ivm.Isolate, hasServed = false): void {
+    if (this.#cache !== undefined && (!hasServed || this.#holdsCalls)) return;
+    this.#holdsCalls = hasServed;
     // isolated-vm puts the cache on the script, though its types name it only on the options.
     const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.code, {
       filename: this.#filename,
@@ -152,6 +155,7 @@ export class GuestRuntime {
 
 /** One version of a plugin, compiled once per process. Makes isolates of it. */
 export class GuestProgram {
+  /** Without its code, which the script holds. */
   readonly version: PluginVersion;
   readonly #runtime: GuestRuntime;
   readonly #script: CachedScript;
@@ -159,7 +163,7 @@ export class GuestProgram {
   readonly #used = new Set<string>();
 
   constructor(runtime: GuestRuntime, version: PluginVersion) {
-    this.version = version;
+    this.version = { ...version, code: '' };
     this.#runtime = runtime;
     this.#script = new CachedScript(catching(version.code), version.filename);
   }
@@ -196,6 +200,7 @@ export class GuestIsolate {
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
   readonly #runtime: GuestRuntime;
+  readonly #plugin: CachedScript;
   readonly #used: Set<string>;
   readonly #entries: Record<CallEntry, ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
@@ -216,6 +221,7 @@ export class GuestIsolate {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
+    this.#plugin = plugin;
     this.#used = used;
     this.#outsideCalls = outsideCalls;
     this.#runtime = runtime;
@@ -272,12 +278,19 @@ export class GuestIsolate {
 
   /** Keeps V8's compiled code of a script from this isolate for later isolates. */
   remember(script: CachedScript): void {
+    if (this.#isolate.isDisposed) return;
     try {
-      script.remember(this.#isolate);
+      script.remember(this.#isolate, this.served > 0);
     } catch {
       // An error that the script left behind, see `#statistics`. The next isolate tries again.
       this.sound = false;
     }
+  }
+
+  /** Keeps the compiled code of what calls have run, too. To be called when there is time, after the first call. */
+  rememberCalls(): void {
+    this.remember(this.#plugin);
+    for (const name of this.#used) this.remember(this.#runtime.lazyModule(name) as CachedScript);
   }
 
   /** Connects the guest's host function to `answer`. */

@@ -53,6 +53,8 @@ export class PluginProcess {
   #preparing = false;
   /** Isolates that serve no other call. Disposing of one takes so long that no answer should wait for it. */
   #worn: GuestIsolate[] = [];
+  /** An isolate after its first call. Later isolates get the code that the call has compiled. */
+  #hasServed: GuestIsolate | undefined;
   /** Calls that have not begun, oldest first. */
   #waiting: WaitingCall[] = [];
   /** True when this turn of the loop has made an isolate for a call. The next is made in a later turn. */
@@ -101,9 +103,10 @@ export class PluginProcess {
     this.#channel.send(UP.READY, NO_CALL, JSON.stringify(ready));
   }
 
-  #load(version: PluginVersion): void {
+  #load(given: PluginVersion): void {
     if (this.#runtime === undefined) throw new Error('LOAD came before BOOT');
-    const program = new GuestProgram(this.#runtime, version);
+    const program = new GuestProgram(this.#runtime, given);
+    const { version } = program;
     const pool = new IsolatePool(
       version,
       (start) => this.#createIsolate(program, start),
@@ -170,6 +173,7 @@ export class PluginProcess {
       onOver: (clean) => {
         this.#calls.delete(id);
         pool.give(isolate, clean);
+        if (clean && isolate.served === 1) this.#hasServed = isolate;
         this.#prepareSoon(pool);
       },
     };
@@ -225,7 +229,8 @@ export class PluginProcess {
 
   /** Makes the next isolate between two batches of frames, so that calls seldom wait for it. */
   #prepareSoon(pool: IsolatePool): void {
-    if (this.#preparing || (!pool.wantsMore && this.#worn.length === 0)) return;
+    const hasOther = this.#worn.length > 0 || this.#hasServed !== undefined;
+    if (this.#preparing || (!pool.wantsMore && !hasOther)) return;
     this.#preparing = true;
     if (pool.isReadyFor()) setTimeout(() => this.#prepare(pool), this.#afterAnswerMs).unref();
     else setImmediate(() => this.#prepare(pool));
@@ -233,6 +238,8 @@ export class PluginProcess {
 
   #prepare(pool: IsolatePool): void {
     this.#preparing = false;
+    this.#hasServed?.rememberCalls();
+    this.#hasServed = undefined;
     this.#disposeOfWorn();
     // A waiting call makes the next isolate itself, and then calls `#prepareSoon` again.
     if (!pool.wantsMore || this.#waiting.length > 0) return;

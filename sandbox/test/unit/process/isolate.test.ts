@@ -144,8 +144,8 @@ t.test('the isolates that follow the first are what it was, made of what it had 
   const program = new GuestProgram(
     runtime,
     version(
-      'let calls = 0; const twice = (x) => 2 * x;' +
-        'var __isolayer_plugin__ = { handler: async () => { calls++; console.log("€", new Map([[twice(1), "…"]])); return twice(calls); } };',
+      'let calls = 0; const twice = (x) => 2 * x; const failure = () => { try { new URL(":"); } catch (e) { return e.stack; } };' +
+        'var __isolayer_plugin__ = { handler: async () => { calls++; console.log("€", new Map([[twice(1), "…"]]), failure()); return twice(calls); } };',
     ),
   );
   const said = Array.from({ length: 3 }, () => {
@@ -156,11 +156,15 @@ t.test('the isolates that follow the first are what it was, made of what it had 
       return '';
     });
     t.equal(isolate.enter('invoke', contextText({}), 1000), null);
+    isolate.served += 1;
+    isolate.rememberCalls();
     isolate.dispose();
+    isolate.rememberCalls();
     return texts;
   });
-  t.strictSame(said[0], [
-    'log {"level":"log","message":"€ Map {2 => \\"…\\"}"}',
+  t.match(said[0], [
+    'url {"url":":"}',
+    /^log {"level":"log","message":"€ Map {2 => \\"…\\"} TypeError: Invalid URL\\n {4}at invalid \(isolayer:\d/,
     'done {"kind":"returned","json":"2"}',
   ]);
   t.strictSame([said[1], said[2]], [said[0], said[0]]);
