@@ -79,7 +79,12 @@ t.test('the Dockerfile says what this test knows of, with the Node of the lockfi
   t.match(cache, /^NODE_COMPILE_CACHE=node_modules\//, 'what is compiled lies with the code, and goes with it');
   t.equal(exec, 'exec', 'what ends npm ends the service: no shell is left between');
   t.equal(node, 'bin/node');
-  t.strictSame(theOnly(image, 'CMD').words, ['node', ...options], 'the image starts what npm start starts');
+  t.equal(options.pop(), 'src/main.ts');
+  t.strictSame(
+    theOnly(image, 'CMD').words,
+    ['node', ...options, 'dist/main.mjs'],
+    'the image starts the bundle of what npm start starts',
+  );
   t.end();
 });
 
@@ -119,6 +124,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   }
   renameSync(join(built, 'node_modules'), join(app, 'node_modules'));
   t.strictSame((await readdir(app)).toSorted(), [
+    'bin',
     'config',
     'console',
     'node_modules',
@@ -130,7 +136,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.notOk(existsSync(join(app, 'config', 'keys')));
   // Every image would serve these plugins to every caller, so there is only one without permissions.
   t.strictSame((await readdir(join(app, 'plugins'))).toSorted(), ['hello.ts']);
-  const [configures = ''] = theOnly(image, 'RUN').text.split(' && ');
+  const [configures = '', bundles = ''] = theOnly(image, 'RUN').text.split(' && ');
   t.match(configures, / cp \S+ config\/config\.json$/);
   await run('sh', ['-c', configures], { cwd: app });
   t.match(JSON.parse(await readFile(join(app, 'config', 'config.json'), 'utf8')).plugins, [
@@ -158,6 +164,8 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   };
   const [, ...startArguments] = theOnly(image, 'CMD').words;
   const node = join(app, 'node_modules', '.bin', 'node');
+  await run(node, bundles.split(' ').slice(1), { cwd: app });
+  t.ok(existsSync(join(app, startArguments.at(-1) ?? '')), bundles);
   const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];
   const [command = node, ...rest] = [...asNobody, node, ...startArguments];
   // Found by its own path, because the service may only use what the image has.
