@@ -112,14 +112,15 @@ export function getHead(read: ReadFromEndpoint): Promise<{ number: bigint; madeA
  * the height must not count as depth.
  */
 export function getBlock(read: ReadFromEndpoint, number: bigint): Promise<BlockHashes | null> {
-  return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
+  const blockIn = (answer: Json): BlockHashes | null => {
     if (answer === null) return null;
     const block = objectIn(answer);
     if (parseQuantity(block['number']) !== number) return null;
     const listed = block['transactions'];
     const isListed = Array.isArray(listed) && !isStripped(block);
     return { hash: hash(block['hash']), transactions: isListed ? new Set(listed.flatMap(listedHash)) : undefined };
-  });
+  };
+  return read('eth_getBlockByNumber', [toQuantity(number), false], blockIn, { mayShare: true });
 }
 
 /** The root of no transactions: keccak-256 of the RLP of nothing. */
@@ -245,7 +246,7 @@ export function blockReceipts(read: ReadFromEndpoint, number: bigint, hashes: Re
       .filter(isAsked)
       .map(receiptIfAny)
       .filter((one): one is Receipt => one?.blockNumber === number);
-  return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true });
+  return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true, mayShare: true });
 }
 
 function receiptIfAny(answer: Json): Receipt | null {

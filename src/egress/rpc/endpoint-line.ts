@@ -82,6 +82,25 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
   const closing = new AbortController();
   const isClosed = () => closing.signal.aborted;
 
+  /** Calls under way whose answer others may share. */
+  const shared = new Map<string, Promise<Json>>();
+
+  function enqueue(
+    method: string,
+    params: Json,
+    { bestEffort = false, isLong = false, isForeign = false }: RpcReadOptions,
+  ): Promise<Json> {
+    return new Promise((resolve, reject) => {
+      if (isClosed()) throw closed();
+      const expiresAt = clock.elapsed() + settings.timeoutMs;
+      const text = request.textOf(method, params);
+      // A call that may well fail must not take others with it.
+      const kind = { isAlone: bestEffort || isLong, isBestEffort: bestEffort, isForeign };
+      waiting.push({ ...text, ...kind, expiresAt, resolve, reject });
+      collect();
+    });
+  }
+
   /**
    * Sends the waiting reads at the end of the loop's turn. `setImmediate` runs after all continuations of that turn,
    * however deep, so it collects their calls. A microtask would miss those behind one more `await`. An idle loop runs
@@ -231,16 +250,17 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
 
   return {
     endpoint,
-    read: (method, params, { bestEffort = false, isLong = false, isForeign = false } = {}) =>
-      new Promise((resolve, reject) => {
-        if (isClosed()) throw closed();
-        const expiresAt = clock.elapsed() + settings.timeoutMs;
-        const text = request.textOf(method, params);
-        // A call that may well fail must not take others with it.
-        const kind = { isAlone: bestEffort || isLong, isBestEffort: bestEffort, isForeign };
-        waiting.push({ ...text, ...kind, expiresAt, resolve, reject });
-        collect();
-      }),
+    read(method, params, options = {}) {
+      if (options.mayShare !== true) return enqueue(method, params, options);
+      const call = JSON.stringify([method, params]);
+      const underWay = shared.get(call);
+      if (underWay !== undefined) return underWay;
+      const reading = enqueue(method, params, options);
+      shared.set(call, reading);
+      const forget = () => shared.delete(call);
+      void reading.then(forget, forget);
+      return reading;
+    },
 
     async offer(method, params, { isForeign = false } = {}) {
       const answers: PromiseSettledResult<Json>[] = [];

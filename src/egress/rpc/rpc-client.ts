@@ -81,6 +81,8 @@ export interface RpcReadOptions {
   isForeign?: boolean;
   /** The answer may be long, so the call gets a request of its own. */
   isLong?: boolean;
+  /** The answer to the same call to the same endpoint will do, if one is under way. */
+  mayShare?: boolean;
 }
 
 /** How something is offered. */

@@ -79,6 +79,21 @@ t.test('reads of one turn of the loop share a request, however deep their contin
   t.same(sizes(), [10, 1]);
 });
 
+t.test('the same call shares an answer that is under way, where it may, and no later one', async (t) => {
+  let asked = 0;
+  const { line } = await open(t, ({ params }) => {
+    asked += 1;
+    return params[0] === 'wrong' ? refusal : { result: asked };
+  });
+  const shared = (param: string) => line.read('read', [param], { mayShare: true });
+  t.same(await Promise.all([shared('a'), shared('a'), shared('b'), line.read('read', ['a'])]), [1, 1, 2, 3]);
+  t.equal(await shared('a'), 4);
+  for (const outcome of await Promise.allSettled([shared('wrong'), shared('wrong')]))
+    t.match(outcome, { status: 'rejected', reason: { message: /Invalid Request/ } });
+  t.equal(asked, 5);
+  t.equal(await shared('a'), 6);
+});
+
 t.test('a request holds no more than a hundred calls and about a megabyte', async (t) => {
   const { line, sizes, readMany } = await open(t, echo);
   t.same(await readMany(250), upTo(250));
