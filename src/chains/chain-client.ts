@@ -235,6 +235,10 @@ export interface ReadyPreparation {
   fields: JsonObject;
   /** The most that the transaction can take from the account, in the smallest unit. */
   cost: bigint;
+  /**
+   * As much more may be taken from the account without changing this answer. Absent: that has to be asked.
+   */
+  spare?: bigint;
   /** Something that the timeline tells when the attempt is signed: a figure that had to be replaced by a usual one. */
   remark?: string;
   /** The anchor that the attempt uses up. Absent: a sequence of the lane's account, which the lane assigns. */

@@ -89,10 +89,15 @@ export function onlyEndpointsServing<T extends bigint | string>(
 ): RpcClient {
   const { method, params = [], chain, served } = question;
   const check = (read: ReadFromEndpoint) =>
-    read(method, params, (answer) => {
-      const other = served(answer);
-      if (other !== chain) throw new EndpointUnfit(`it serves chain ${other}, not ${chain}`, { pauseMs: STRAY_MS });
-    });
+    read(
+      method,
+      params,
+      (answer) => {
+        const other = served(answer);
+        if (other !== chain) throw new EndpointUnfit(`it serves chain ${other}, not ${chain}`, { pauseMs: STRAY_MS });
+      },
+      { shares: 'unsent' },
+    );
   const checked = async <R>(read: ReadFromEndpoint, use: (read: ReadFromEndpoint) => Promise<R>) => {
     const [result] = await Promise.all([use(read), check(read)]);
     return result;

@@ -17,7 +17,7 @@ import {
 } from './inclusion/receipts.ts';
 import { REVERTED, type Revert, revertReason, usedAllGas } from './inclusion/revert.ts';
 import { type BlockHashes, blockNumber, getBlock, parseQuantity, type Receipt, transactionCount } from './rpc-calls.ts';
-import { type EvmFields, readChainFields } from './schema.ts';
+import { type EvmFields, readChainFields, storedFields } from './schema.ts';
 
 const OPEN: TransactionObservation = { kind: 'open' };
 
@@ -121,9 +121,8 @@ async function lookOn(
   checkHead: (head: bigint) => void,
 ): Promise<TransactionObservation[]> {
   const { tracked, confirmations } = look;
-  const head = await blockNumber(read);
+  const [head, counts] = await Promise.all([blockNumber(read), countsOf(read, tracked)]);
   checkHead(head);
-  const counts = await countsOf(read, tracked);
   const isUsed = (one: TrackedTransaction) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
   const receipts = await receiptsOf(
     read,
@@ -345,7 +344,7 @@ function included(
     succeeded,
     final,
     reason: succeeded ? null : (revert?.reason ?? REVERTED),
-    fields: { ...fields, receipt: mined } as JsonObject,
+    fields: fields === undefined ? { receipt: mined } : storedFields({ ...fields, receipt: mined }),
   };
 }
 

@@ -174,7 +174,10 @@ async function prepareOnce(
   if (unfit !== undefined) return { kind: 'refused', reason: unfit };
   const attempt = { request: transaction.request, sequence: null, privacy: privacyOf(policy, market) };
   const ready = await readyAttempt(parts, attempt, account, gasLimit, price);
-  return parkIfShortOfFunds(funds, ready.cost, policy, lane) ?? gasShortage(gas) ?? withRemark(ready, gas);
+  const spare = funds - lane.committed - ready.cost - policy.minBalance;
+  return (
+    parkIfShortOfFunds(funds, ready.cost, policy, lane) ?? gasShortage(gas) ?? withRemark({ ...ready, spare }, gas)
+  );
 }
 
 /** Parks a transaction whose gas nodes do not estimate because the account cannot pay for it. */

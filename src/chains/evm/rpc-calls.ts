@@ -70,7 +70,7 @@ export function onlyOnChain(chain: bigint, rpc: RpcClient): RpcClient {
 }
 
 export function blockNumber(read: ReadFromEndpoint): Promise<bigint> {
-  return read('eth_blockNumber', [], parseQuantity);
+  return read('eth_blockNumber', [], parseQuantity, { shares: 'unsent' });
 }
 
 export function getBalance(read: ReadFromEndpoint, address: string): Promise<bigint> {
@@ -120,7 +120,7 @@ export function getBlock(read: ReadFromEndpoint, number: bigint): Promise<BlockH
     const isListed = Array.isArray(listed) && !isStripped(block);
     return { hash: hash(block['hash']), transactions: isListed ? new Set(listed.flatMap(listedHash)) : undefined };
   };
-  return read('eth_getBlockByNumber', [toQuantity(number), false], blockIn, { mayShare: true });
+  return read('eth_getBlockByNumber', [toQuantity(number), false], blockIn, { shares: 'under way' });
 }
 
 /** The root of no transactions: keccak-256 of the RLP of nothing. */
@@ -246,7 +246,7 @@ export function blockReceipts(read: ReadFromEndpoint, number: bigint, hashes: Re
       .filter(isAsked)
       .map(receiptIfAny)
       .filter((one): one is Receipt => one?.blockNumber === number);
-  return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true, mayShare: true });
+  return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true, shares: 'under way' });
 }
 
 function receiptIfAny(answer: Json): Receipt | null {

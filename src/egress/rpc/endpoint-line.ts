@@ -45,6 +45,8 @@ export interface EndpointLine {
 type Refusal = Extract<JsonRpcBatchResult, { kind: 'refused' }>;
 
 interface WaitingRead extends RpcCallText {
+  /** Of a call whose answer the same call shares until it is sent. */
+  key: string | undefined;
   isAlone: boolean;
   isBestEffort: boolean;
   isForeign: boolean;
@@ -82,13 +84,28 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
   const closing = new AbortController();
   const isClosed = () => closing.signal.aborted;
 
-  /** Calls under way whose answer others may share. */
+  /** Calls whose answer the same call may share, by their text. */
   const shared = new Map<string, Promise<Json>>();
+
+  function read(method: string, params: Json, options: RpcReadOptions): Promise<Json> {
+    if (options.shares === undefined) return enqueue(method, params, options);
+    const call = JSON.stringify([method, params]);
+    const same = shared.get(call);
+    if (same !== undefined) return same;
+    const reading = enqueue(method, params, options, options.shares === 'unsent' ? call : undefined);
+    shared.set(call, reading);
+    const forget = () => {
+      if (shared.get(call) === reading) shared.delete(call);
+    };
+    void reading.then(forget, forget);
+    return reading;
+  }
 
   function enqueue(
     method: string,
     params: Json,
     { bestEffort = false, isLong = false, isForeign = false }: RpcReadOptions,
+    key?: string,
   ): Promise<Json> {
     return new Promise((resolve, reject) => {
       if (isClosed()) throw closed();
@@ -96,9 +113,15 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
       const text = request.textOf(method, params);
       // A call that may well fail must not take others with it.
       const kind = { isAlone: bestEffort || isLong, isBestEffort: bestEffort, isForeign };
-      waiting.push({ ...text, ...kind, expiresAt, resolve, reject });
+      waiting.push({ ...text, ...kind, key, expiresAt, resolve, reject });
       collect();
     });
+  }
+
+  /** The same calls from now on get an answer of their own. */
+  function taken(reads: readonly WaitingRead[]): WaitingRead[] {
+    for (const { key } of reads) if (key !== undefined) shared.delete(key);
+    return [...reads];
   }
 
   /**
@@ -125,16 +148,14 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
       const reason = await turn(head.expiresAt);
       if (reason !== undefined) {
-        for (const read of waiting.splice(0)) read.reject(reason);
+        for (const read of taken(waiting.splice(0))) read.reject(reason);
         break;
       }
       let batch: WaitingRead[] = [];
       const take = (free: number) => {
         // Repeated reads may have come to the front in the meantime.
-        batch = waiting.splice(
-          0,
-          waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, currentBatchSize())),
-        );
+        const count = waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, currentBatchSize()));
+        batch = taken(waiting.splice(0, count));
         return batch.length;
       };
       const slot = await slots.enter(take, head.expiresAt - clock.elapsed());
@@ -164,7 +185,7 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
   function expire(): void {
     const now = clock.elapsed();
     do {
-      waiting.shift()?.reject(noRoom());
+      for (const read of taken(waiting.splice(0, 1))) read.reject(noRoom());
     } while ((waiting[0]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
   }
 
@@ -250,17 +271,7 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
 
   return {
     endpoint,
-    read(method, params, options = {}) {
-      if (options.mayShare !== true) return enqueue(method, params, options);
-      const call = JSON.stringify([method, params]);
-      const underWay = shared.get(call);
-      if (underWay !== undefined) return underWay;
-      const reading = enqueue(method, params, options);
-      shared.set(call, reading);
-      const forget = () => shared.delete(call);
-      void reading.then(forget, forget);
-      return reading;
-    },
+    read: (method, params, options = {}) => read(method, params, options),
 
     async offer(method, params, { isForeign = false } = {}) {
       const answers: PromiseSettledResult<Json>[] = [];
@@ -301,7 +312,7 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
 
     close() {
       closing.abort();
-      for (const read of waiting.splice(0)) read.reject(closed());
+      for (const read of taken(waiting.splice(0))) read.reject(closed());
     },
   };
 }

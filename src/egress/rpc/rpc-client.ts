@@ -81,8 +81,8 @@ export interface RpcReadOptions {
   isForeign?: boolean;
   /** The answer may be long, so the call gets a request of its own. */
   isLong?: boolean;
-  /** The answer to the same call to the same endpoint will do, if one is under way. */
-  mayShare?: boolean;
+  /** The answer to the same call to the same endpoint will do, if one waits to be sent, or if one is under way. */
+  shares?: 'unsent' | 'under way';
 }
 
 /** How something is offered. */

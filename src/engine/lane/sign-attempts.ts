@@ -17,7 +17,7 @@ import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { SpendingRaise } from '../../store/store.ts';
 import { DuplicateRecord } from '../../store/tables/stored-record.ts';
-import { sequenceFigures } from '../sequencing/sequence-planner.ts';
+import { chainCount, sequenceFigures } from '../sequencing/sequence-planner.ts';
 import type { SigningOutcome, WantedAttempt } from './decide.ts';
 import { askAny, type LaneStep, unminedTransactions } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
@@ -55,13 +55,15 @@ export async function signAttempts(step: LaneStep, wanted: readonly WantedAttemp
   if (wanted.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const isFirst = wanted.every(({ spec }) => spec.purpose === 'send');
-  const [priced, budgeted] = await Promise.all([
+  // Asked for at once, so that the questions share a request.
+  const [priced, early, budgeted] = await Promise.all([
     price(step, wanted, outcomes),
+    countEarly(step, wanted),
     step.read.budgeted(wanted.map(({ transaction }) => transaction.id)),
   ]);
   const affordable = await afford(step, priced, budgeted, outcomes);
   step.life.onCheckpoint('priced');
-  const { ready, sequences } = await reserve(step, affordable, outcomes);
+  const { ready, sequences } = await reserve(step, affordable, { outcomes, early });
   step.life.onCheckpoint('reserved');
   const signed = await sign(step, await stillAllowed(step, ready), sequences, outcomes);
   step.life.onCheckpoint(isFirst ? 'signed' : 'further-signed');
@@ -90,6 +92,8 @@ async function price(step: LaneStep, wanted: readonly WantedAttempt[], outcomes:
       const more = spec.purpose === 'send' ? cost : cost - step.open.dearestCost(step.chain, earlier);
       return more > 0n ? more : 0n;
     },
+    spare: (answer) =>
+      'error' in answer || answer.preparation.kind !== 'ready' ? undefined : answer.preparation.spare,
   });
   return wanted.flatMap((one, index): Priced[] => {
     const answer = answers[index];
@@ -170,11 +174,37 @@ function isNumbered({ wanted, prepared }: Priced): boolean {
   return wanted.spec.purpose === 'send' && prepared.anchor === undefined;
 }
 
+/** The chain's count, as the senders of some relayers see it. */
+interface EarlyCount {
+  relayers: ReadonlySet<string>;
+  count: PromiseSettledResult<bigint>;
+}
+
+/** Asks for the chain's count for what will probably be numbered. */
+async function countEarly(step: LaneStep, wanted: readonly WantedAttempt[]): Promise<EarlyCount | undefined> {
+  const isNumbered = ({ transaction, spec }: WantedAttempt) =>
+    spec.purpose === 'send' && transaction.anchorKind === 'sequence';
+  const relayers = new Set(wanted.filter(isNumbered).map(({ transaction }) => transaction.relayerId));
+  if (relayers.size === 0) return undefined;
+  const counting = async () =>
+    chainCount(step, await Promise.all([...relayers].map((relayerId) => step.senders.of(relayerId))));
+  const [count] = await Promise.allSettled([counting()]);
+  return { relayers, count };
+}
+
+/** @throws why there is no count, when it was asked for the same senders */
+function countFrom(early: EarlyCount | undefined, numbered: readonly Priced[]): bigint | undefined {
+  if (early?.count.status === 'fulfilled') return early.count.value;
+  const relayers = new Set(numbered.map(({ wanted }) => wanted.transaction.relayerId));
+  if (early !== undefined && relayers.size === early.relayers.size) throw early.count.reason;
+  return undefined;
+}
+
 /** Finds a sequence for each attempt that needs one. While there are none, leaves out those attempts. */
 async function reserve(
   step: LaneStep,
   priced: readonly Priced[],
-  outcomes: Outcomes,
+  { outcomes, early }: { outcomes: Outcomes; early: EarlyCount | undefined },
 ): Promise<{ ready: readonly Priced[]; sequences: readonly bigint[] }> {
   const numbered = priced.filter(isNumbered);
   if (numbered.length === 0) return { ready: priced, sequences: [] };
@@ -183,6 +213,7 @@ async function reserve(
     const figures = await sequenceFigures(
       step,
       numbered.map(({ sender }) => sender),
+      countFrom(early, numbered),
     );
     const plan = step.memory.planner.plan(figures, numbered.length, step.clock.elapsed());
     if (plan.kind === 'use') return { ready: priced, sequences: plan.sequences };
@@ -425,35 +456,38 @@ interface CostQuestion<T, A> {
    * cannot go on.
    */
   takes(answer: A, item: T): bigint | undefined;
+  /** How much more may be taken without changing the answer; undefined when it does not tell. */
+  spare(answer: A): bigint | undefined;
 }
 
 /**
  * Asks about all items at once, each as if it were the only one. Then asks about the last one again, with the cost of
- * the others added, to see whether the account can pay for all. If it cannot, asks about the items one after the other.
+ * the others added, to see whether the account can pay for all. Where its answer has told that already, does not ask
+ * again. If the account cannot pay, asks about the items one after the other.
  * @returns one answer for each, in order
  */
 async function askTogether<T, A>(
   items: readonly T[],
   committed: bigint,
-  { ask, takes }: CostQuestion<T, A>,
+  { ask, takes, spare }: CostQuestion<T, A>,
 ): Promise<A[]> {
   const answers = await Promise.all(items.map((item) => ask(item, committed)));
-  const taken = answers.map((answer, index) => takes(answer, items[index] as T));
-  const last = taken.findLastIndex((cost) => cost !== undefined);
-  const others = taken.slice(0, Math.max(last, 0)).filter((cost) => cost !== undefined);
+  const costs = answers.map((answer, index) => takes(answer, items[index] as T));
+  const last = costs.findLastIndex((cost) => cost !== undefined);
+  const others = costs.slice(0, Math.max(last, 0)).filter((cost) => cost !== undefined);
   const item = items[last];
   if (item === undefined || others.length === 0) return answers;
-  const again = await ask(
-    item,
-    others.reduce((sum, cost) => sum + cost, committed),
-  );
+  const taken = others.reduce((sum, cost) => sum + cost, 0n);
+  const left = spare(answers[last] as A);
+  if (left !== undefined && taken <= left) return answers;
+  const again = await ask(item, committed + taken);
   return takes(again, item) === undefined ? askInTurn(items, committed, { ask, takes }) : answers;
 }
 
 async function askInTurn<T, A>(
   items: readonly T[],
   committed: bigint,
-  { ask, takes }: CostQuestion<T, A>,
+  { ask, takes }: Pick<CostQuestion<T, A>, 'ask' | 'takes'>,
 ): Promise<A[]> {
   const answers: A[] = [];
   let taken = committed;

@@ -80,6 +80,8 @@ t.test('gas limit, price and cost of a transfer', async (t) => {
       max_priority_fee_per_gas: Number(tip),
     },
     cost: 23_100n * (GWEI + tip) + 5n,
+    // The least balance that the policy keeps is 1 wei.
+    spare: 10n ** 18n - (23_100n * (GWEI + tip) + 5n) - 1n,
   });
   const estimate = double.calls.find(({ method }) => method === 'eth_estimateGas');
   t.same(estimate?.params, [{ from: FROM, to: TO, value: '0x5' }]);

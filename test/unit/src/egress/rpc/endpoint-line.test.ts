@@ -85,13 +85,28 @@ t.test('the same call shares an answer that is under way, where it may, and no l
     asked += 1;
     return params[0] === 'wrong' ? refusal : { result: asked };
   });
-  const shared = (param: string) => line.read('read', [param], { mayShare: true });
+  const shared = (param: string) => line.read('read', [param], { shares: 'under way' });
   t.same(await Promise.all([shared('a'), shared('a'), shared('b'), line.read('read', ['a'])]), [1, 1, 2, 3]);
   t.equal(await shared('a'), 4);
   for (const outcome of await Promise.allSettled([shared('wrong'), shared('wrong')]))
     t.match(outcome, { status: 'rejected', reason: { message: /Invalid Request/ } });
   t.equal(asked, 5);
   t.equal(await shared('a'), 6);
+});
+
+t.test('the same call shares a request that is not sent yet, where it may', async (t) => {
+  let asked = 0;
+  const { line, sizes } = await open(t, () => {
+    asked += 1;
+    return { result: asked };
+  });
+  const read = (method: string) => line.read(method, [], { shares: 'unsent' });
+  t.same(await Promise.all([read('a'), read('b'), read('a'), line.read('a', [])]), [1, 2, 1, 3]);
+  const first = read('a');
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(await Promise.all([first, read('a')]), [4, 5], 'it was sent');
+  t.same(sizes(), [3, 1, 1]);
 });
 
 t.test('a request holds no more than a hundred calls and about a megabyte', async (t) => {
