@@ -1,10 +1,11 @@
 /** Scripts of other hosts in their published shape, on a real chain: Gelato Web3 Functions and Defender Actions. */
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getAddress, Interface, JsonRpcProvider } from 'ethers';
 import t from 'tap';
 import { relayerOfService } from '../../src/cli/testing/fake-relayer.ts';
 import { openSandbox, type SandboxOptions } from '../../src/cli/testing/sandbox.ts';
+import type { Json } from '../../src/domain/json/json.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
@@ -13,7 +14,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const at = (digit: string) => `0x${digit.repeat(40)}`;
-const [ORACLE, COUNTER, FORWARDER, VAULT] = [at('a'), at('b'), at('c'), at('d')];
+const [ORACLE, COUNTER, FORWARDER, VAULT, CONSUMER] = [at('a'), at('b'), at('c'), at('d'), at('e')];
 const PRICE_SET = 'PriceSet(uint256)';
 
 const FILES = {
@@ -133,7 +134,7 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
   }
   await node.send('anvil_setStorageAt', [FORWARDER, '0x5', `0x${'1'.padStart(64, '0')}`]);
   const slot = async (address: string, index: number) => Number(await node.getStorage(address, index));
-  const env = { PRICE_API: 'https://prices.example', FORWARDER, VAULT };
+  const env = { PRICE_API: 'https://prices.example', FORWARDER, VAULT, PRICE_KEY: 'k' };
   await importScripts(workspace);
   const service = await composeService({ ...workspace.env, ...env, FORWARD_SECRET: 'f'.repeat(32) }, { lookMs: 50 });
   t.teardown(() => service.stop());
@@ -270,6 +271,27 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
     t.match((await call('keyed', { key: 'key-b' })).body, { success: false, error: /none for the API key/ });
   });
 
+  await t.test('the guide’s handler for a source of Chainlink Functions', async (t) => {
+    const guide = await readFile(join(root, 'docs', 'migrating.md'), 'utf8');
+    const [, text = ''] = /```ts\n([^]*?)```/.exec(guide) ?? [];
+    const dir = await folder(SIX, []);
+    await mkdir(dir, { recursive: true });
+    await writeFile(join(dir, 'fulfil.ts'), text);
+    const sandbox = await open(dir, [
+      {
+        id: 'fulfil',
+        config: { relayer: 'local-1', contract: CONSUMER, args: ['ether'] },
+        permissions: { ...permissions, env: ['PRICE_KEY'], hosts: ['api.example.com'] },
+      },
+    ]);
+    await node.send('anvil_setCode', [CONSUMER, smallContract({ 'fulfill(bytes)': { notes: 0 } })]);
+    const { body } = await sandbox.call('fulfil');
+    t.match(body.data, { status: /mined|confirmed/ }, JSON.stringify(body));
+    const sent = await node.getTransaction(body.data.hash);
+    const [response] = new Interface(['function fulfill(bytes)']).decodeFunctionData('fulfill', sent?.data ?? '0x');
+    t.equal(BigInt(response as string), 158_640n);
+  });
+
   await t.test('what was imported runs in the service', async (t) => {
     const forwarded = await service.call('forward', { request: 77, to: FORWARDER });
     t.equal(forwarded.status, 200, JSON.stringify(forwarded.body));
@@ -280,6 +302,58 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
     t.equal(await slot(COUNTER, 0), 1586);
     t.match((await service.call('listener')).body.data, { canExec: false });
   });
+});
+
+t.test('a script that waits hears of a transaction whose price was raised', { timeout: 60_000 }, async (t) => {
+  const [first, second] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`];
+  const zero = `0x${'0'.repeat(512)}`;
+  const receipt = {
+    ...{ transactionHash: second, blockHash: `0x${'3'.repeat(64)}`, blockNumber: '0x5', transactionIndex: '0x0' },
+    ...{ from: VAULT, to: VAULT, gasUsed: '0x1', cumulativeGasUsed: '0x1', effectiveGasPrice: '0x1', status: '0x1' },
+    ...{ logs: [], logsBloom: zero, type: '0x2', contractAddress: null },
+  };
+  const known = {
+    hash: null as string | null,
+    nonce: 1,
+    from: VAULT,
+    to: VAULT,
+    value: '0x0',
+    gas_limit: 1,
+    status: 'sent',
+  };
+  let asked = 0;
+  const raised = {
+    send: () => known,
+    transaction: () => ({
+      ...known,
+      ...[{}, { hash: first }, { hash: second, status: 'mined' }][Math.min(asked++, 2)],
+    }),
+    rpc: (method: string, params: Json) =>
+      ({ eth_chainId: '0x1', eth_blockNumber: '0x6' })[method] ?? ((params as string[])[0] === second ? receipt : null),
+  };
+  const text = `const { DefenderRelaySigner, DefenderRelayProvider } = require('defender-relay-client/lib/ethers');
+    exports.handler = async (event) => {
+      const provider = new DefenderRelayProvider(event);
+      const signer = new DefenderRelaySigner(event, provider, { speed: 'fast' });
+      const sent = await signer.sendTransaction({ to: '${VAULT}', value: 0 });
+      const receipt = await sent.wait();
+      return { sent: sent.hash, mined: receipt.hash ?? receipt.transactionHash };
+    };`;
+  for (const packages of ['', 'test/counterparts']) {
+    asked = 0;
+    const dir = t.testdir({
+      node_modules: t.fixture('symlink', join(root, packages, 'node_modules')),
+      in: { 'raised.js': text },
+    });
+    const sandbox = await openSandbox({
+      folder: join(dir, 'in'),
+      relayers: { raised },
+      entries: [{ id: 'raised', path: 'raised.js', config: { relayer: 'raised' } }],
+    });
+    t.teardown(() => sandbox.close());
+    const { body } = await sandbox.call('raised');
+    t.strictSame(body.data, { sent: first, mined: second }, JSON.stringify(body));
+  }
 });
 
 /** Brings two scripts into the service's folder as their owner would. */
