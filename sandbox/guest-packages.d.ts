@@ -31,13 +31,3 @@ declare module 'unenv/node/punycode' {
   const punycode: Record<string, unknown>;
   export default punycode;
 }
-
-/** The plugin's own ethers, which the compiler finds: version 5 before 6, or the one that the plugin itself imports. */
-declare module 'isolayer:ethers-5' {
-  /** 0 where the plugin has none. */
-  export const version: 0 | 5 | 6;
-}
-
-declare module 'isolayer:ethers' {
-  export const version: 0 | 5 | 6;
-}

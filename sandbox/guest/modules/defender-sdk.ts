@@ -2,8 +2,7 @@
  * The exports of `'@openzeppelin/defender-sdk'` and of the packages for Actions: an Action runs as a plugin, and sends
  * through the relayer that its entry names. Only the documented names and types were used to write it.
  */
-import * as library from 'isolayer:ethers';
-import type { PluginContext, PluginHeaders } from '../plugin-api.ts';
+import type { PluginContext } from '../plugin-api.ts';
 import { frozen } from '../sdk/frozen.ts';
 import type { TransactionResponse } from '../sdk/network-models.ts';
 import {
@@ -17,6 +16,7 @@ import {
   relayerSigner,
   requestOf,
 } from './foreign-host.ts';
+import * as library from './own-ethers.ts';
 import { pluginError } from './relayer-sdk.ts';
 
 /** The context of the running call. An isolate serves one at a time. */
@@ -36,9 +36,10 @@ function call(): PluginContext {
   return running ?? missing('Defender outside of a call', 'use it in the handler');
 }
 
-/** What Defender gives an Action. */
+/** What Defender gives an Action. A webhook trigger has the request in its event, any other call in its parameters. */
 function eventOf(context: PluginContext): object {
-  const { params, headers, query, config = {} } = context;
+  const { params, headers, query, config = {}, trigger } = context as PluginContext & Triggered;
+  const { body = params, headers: sent = headers } = trigger?.event ?? {};
   const name: unknown = config['name'];
   const id = `isolayer:${context.caller.keyId}`;
   const run = crypto.randomUUID();
@@ -46,15 +47,19 @@ function eventOf(context: PluginContext): object {
     ...{ credentials: 'isolayer', relayerARN: 'isolayer', kvstoreARN: 'isolayer', tenantId: 'isolayer' },
     ...{ actionId: id, actionName: name, actionRunId: run, autotaskId: id, autotaskName: name, autotaskRunId: run },
     secrets: process.env,
-    request: { body: params, headers: customHeaders(headers), queryParameters: firsts(query) },
+    request: { body, headers: customHeaders(sent), queryParameters: firsts(query) },
   };
 }
 
-function firsts(given: Record<string, string[]>): Record<string, string> {
-  return Object.fromEntries(Object.entries(given).map(([name, [value = '']]) => [name, value]));
+interface Triggered {
+  trigger?: { event?: { body?: unknown; headers?: Record<string, string | string[]> } };
 }
 
-function customHeaders(headers: PluginHeaders): Record<string, string> {
+function firsts(given: Record<string, string | string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value].flat()[0] ?? '']));
+}
+
+function customHeaders(headers: Record<string, string | string[]>): Record<string, string> {
   return firsts(Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-'))));
 }
 

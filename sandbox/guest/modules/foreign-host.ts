@@ -165,7 +165,7 @@ export function relayerProvider(library: Foreign, link: RelayerLink, chainId?: n
   demand(library);
   if (library.version === 5) {
     const network = chainId === undefined ? undefined : { chainId, name: 'unknown' };
-    return new (class RelayerProvider extends library.providers.StaticJsonRpcProvider {
+    const Provider: Foreign = class RelayerProvider extends library.providers.StaticJsonRpcProvider {
       send(method: string, params: unknown) {
         return link.rpc(method, params);
       }
@@ -175,9 +175,10 @@ export function relayerProvider(library: Foreign, link: RelayerLink, chainId?: n
       getSigner() {
         return relayerSigner(library, link, this);
       }
-    })(NOWHERE, network);
+    };
+    return new Provider(NOWHERE, network);
   }
-  return new (class RelayerProvider extends library.JsonRpcProvider {
+  const Provider: Foreign = class RelayerProvider extends library.JsonRpcProvider {
     #network: Promise<unknown> | undefined;
     async send(method: string, params: unknown) {
       const request = { id: 1, jsonrpc: '2.0', method, params };
@@ -195,8 +196,9 @@ export function relayerProvider(library: Foreign, link: RelayerLink, chainId?: n
     async getSigner() {
       return relayerSigner(library, link, this);
     }
-    // A cache would leave timers behind when the call ends.
-  })(NOWHERE, chainId, { staticNetwork: chainId !== undefined, cacheTimeout: -1 });
+  };
+  // A cache would leave timers behind when the call ends.
+  return new Provider(NOWHERE, chainId, { staticNetwork: chainId !== undefined, cacheTimeout: -1 });
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;

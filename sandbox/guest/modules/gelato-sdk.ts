@@ -2,7 +2,6 @@
  * The exports of `'@gelatonetwork/web3-functions-sdk'`: a Web3 Function runs as a plugin, and what it answers is sent
  * through the relayer that its entry names. Only the documented names and types were used to write it.
  */
-import * as library from 'isolayer:ethers-5';
 import type { PluginContext } from '../plugin-api.ts';
 import type { PluginKVStore } from '../sdk/capabilities.ts';
 import { frozen } from '../sdk/frozen.ts';
@@ -17,6 +16,7 @@ import {
   relayerProvider,
   requestOf,
 } from './foreign-host.ts';
+import * as library from './own-ethers.ts';
 import { pluginError } from './relayer-sdk.ts';
 
 export interface Web3FunctionUserArgs {
@@ -233,7 +233,8 @@ async function contextOf(context: PluginContext, link: RelayerLink, storage: Sto
     providers.set(chainId, provider);
     return provider;
   };
-  const log: unknown = params?.log;
+  const { trigger } = context as { trigger?: { event?: { body?: { log?: unknown } } } };
+  const log: unknown = trigger?.event?.body?.log ?? params?.log;
   return {
     gelatoArgs: {
       chainId: ownChain,

@@ -160,7 +160,7 @@ export function importWall(
         const standIn = STAND_INS.find(([pattern]) => pattern.test(args.path))?.[1];
         if (standIn !== undefined) return { path: join(modulesDir, standIn) };
         if (isInside(modulesDir, importer) && isOwnEthers(args.path)) {
-          return { path: args.path, namespace: ETHERS_NAMESPACE };
+          return { path: importer, namespace: ETHERS_NAMESPACE };
         }
         const module = nodeModuleName(args.path);
         if (module !== undefined && (isProvidedNodeModule(module) || isOfPackage(importer))) {

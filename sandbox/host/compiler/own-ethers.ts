@@ -1,14 +1,12 @@
 import { dirname, sep } from 'node:path';
 import type { OnLoadResult, ResolveResult } from 'esbuild';
 
-/** The namespace of the modules that stand for the plugin's own ethers. */
+/** The namespace of the modules that stand for the plugin's own ethers. Their paths are those of the modules that ask. */
 export const ETHERS_NAMESPACE = 'own-ethers';
-
-const NAMES: ReadonlySet<string> = new Set(['isolayer:ethers', 'isolayer:ethers-5']);
 
 /** Whether a module of the guest asks for the plugin's own ethers. */
 export function isOwnEthers(specifier: string): boolean {
-  return NAMES.has(specifier);
+  return specifier === './own-ethers.ts';
 }
 
 interface Place {
@@ -24,9 +22,10 @@ const PARTS = '@ethersproject/providers';
 /**
  * A module with the parts of ethers that providers and signers need, and its version. Another host's scripts bring
  * ethers 5 or 6, as a whole or in parts, and their contracts take only providers and signers of the same one. Version 0:
- * there is none, which is fine until one is asked for.
+ * there is none, which is fine until one is asked for. Gelato's library gives functions providers of version 5, whatever
+ * else they import; Defender's gives those of the ethers that an Action has.
  */
-export async function ownEthers(name: string, resolve: Resolve, { folder, read }: Place): Promise<OnLoadResult> {
+export async function ownEthers(asking: string, resolve: Resolve, { folder, read }: Place): Promise<OnLoadResult> {
   const whole = async (): Promise<OnLoadResult | undefined> => {
     const { errors, path } = await resolve('ethers', folder);
     if (errors.length > 0) return undefined;
@@ -50,7 +49,8 @@ export const version = 5;`,
       resolveDir: dirname(path),
     };
   };
-  const found =
-    name === 'isolayer:ethers-5' ? ((await parts()) ?? (await whole())) : ((await whole()) ?? (await parts()));
+  const found = asking.endsWith('gelato-sdk.ts')
+    ? ((await parts()) ?? (await whole()))
+    : ((await whole()) ?? (await parts()));
   return found ?? { contents: 'export const version = 0;' };
 }

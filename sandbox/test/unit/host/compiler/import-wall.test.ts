@@ -19,7 +19,8 @@ t.test('imports stay inside the plugins folder, its packages and the guest modul
     'node_modules/upper/index.js': 'export default 3;',
     'plugins/sdk.ts': `import { own } from '@openzeppelin/relayer-sdk/dist/deep'; import { join } from 'node:path'; export default [own, join];`,
     'plugins/gelato.ts': `import { known } from '@gelatonetwork/web3-functions-sdk'; export default known;`,
-    'plugins/own.ts': `import { version } from 'isolayer:ethers-5'; export default version;`,
+    'plugins/own.ts': `import { version } from './own-ethers.ts'; export default version;`,
+    'plugins/own-ethers.ts': 'export const version = "of the author";',
     'plugins/absolute.ts': 'to be written',
     'plugins/dotted.ts': `import secret from '../secret.json'; export default secret;`,
     'plugins/linked.ts': `import secret from './link.json'; export default secret;`,
@@ -33,7 +34,7 @@ t.test('imports stay inside the plugins folder, its packages and the guest modul
     'secret.json': '{"key":"canary"}',
     'package.json': '{"type":"module"}',
     'guest/modules/relayer-sdk.ts': 'export const own = "own";',
-    'guest/modules/gelato-sdk.ts': `import { version } from 'isolayer:ethers-5'; export const known = version;`,
+    'guest/modules/gelato-sdk.ts': `import { version } from './own-ethers.ts'; export const known = version;`,
   });
   t.teardown(() => place.remove());
   const root = join(place.path, 'plugins');
@@ -68,7 +69,7 @@ t.test('imports stay inside the plugins folder, its packages and the guest modul
   t.match(await bundle('sdk.ts'), /isolayer\.module"\)\]\("path"\)/, 'a Node module is what the guest brings');
   t.match(await bundle('sdk.ts'), /own = "own"/, 'the SDK is ours, deep imports included');
   t.match(await bundle('gelato.ts'), 'version = 0', 'a script of another host needs no ethers of its own');
-  t.match(await bundle('own.ts'), /Could not resolve "isolayer:ethers-5"/, 'only the modules of the guest ask for it');
+  t.match(await bundle('own.ts'), 'of the author', 'a file of that name of the author is a file');
   t.match(await bundle('common.js'), /__commonJS/, 'a script is what it says, whatever package.json lies above it');
   t.match(await bundle('optional.ts'), /__require\("fs"\)/, 'an optional module may be missing');
   t.match(await bundle('direct.ts'), /direct\.ts:1:\d+: ERROR: Could not resolve "fs"/, 'authors are told at once');
