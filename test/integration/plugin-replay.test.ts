@@ -8,7 +8,7 @@ import t from 'tap';
 import { compilePlugins } from '../../src/cli/check-config.ts';
 import { LocalCalls } from '../../src/cli/plugin/replay.ts';
 import { readPluginConfiguration } from '../../src/cli/settings.ts';
-import { redactSecrets, replayRecordSchema } from '../../src/features/calls/replay-record.ts';
+import { redactSecrets, replayRecordSchema, restoreSecrets } from '../../src/features/calls/replay-record.ts';
 import { runTyped } from '../support/command.ts';
 import { recordCall } from '../support/recorded-call.ts';
 
@@ -111,4 +111,6 @@ t.test('secrets are replaced wherever they stand, the longest first', async (t) 
   t.same(redactSecrets({ abcdef: ['xabcdefghx', 'abcdef abc', 5, null, true] }, secrets), {
     '<secret KEY>': ['x<secret LONG>x', '<secret KEY> abc', 5, null, true],
   });
+  const value = { abcdef: ['xabcdefghx $& abcdef', 5] };
+  t.same(restoreSecrets(redactSecrets(value, secrets), secrets), value);
 });

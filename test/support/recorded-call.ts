@@ -13,6 +13,8 @@ export type Answer = (request: RequestMessage) => { value: Json; afterMs?: numbe
 interface RecordedCall {
   version: PluginVersion;
   params: Json;
+  route?: string;
+  config?: { [key: string]: Json };
   seed: string;
   answer: Answer;
 }
@@ -20,10 +22,11 @@ interface RecordedCall {
 /** Runs a durable call, whose answers come after a while or together, and records it as the service does. */
 export async function recordCall(
   calls: LocalCalls,
-  { version, params, seed, answer }: RecordedCall,
+  { version, params, route = '', config, seed, answer }: RecordedCall,
 ): Promise<ReplayRecord> {
   const now = Date.now();
-  const context = { params, headers: {}, route: '', method: 'POST', query: {}, caller: { keyId: 'test' } };
+  const own = { params, headers: {}, route, method: 'POST', query: {}, caller: { keyId: 'test' } };
+  const context = config === undefined ? own : { ...own, config };
   const deliveries: Delivery[] = [];
   let at = now;
   const report = await calls.run(version, context, { seed, now }, () => async (request) => {

@@ -16,6 +16,7 @@ import {
   type ReplayRecord,
   redactSecrets,
   replayRecordSchema,
+  restoreSecrets,
   type Secrets,
 } from '../../features/calls/replay-record.ts';
 import { bindCapabilities } from '../../features/plugins/host/capabilities/all-capabilities.ts';
@@ -204,7 +205,7 @@ export async function replayCall(
 ): Promise<ReplayResult> {
   let replayed: ReplayedCall | undefined;
   const { seed, now } = record;
-  const { outcome } = await calls.run(version, record.context, { seed, now }, (cancel) => {
+  const { outcome } = await calls.run(version, restoreSecrets(record.context, version.env), { seed, now }, (cancel) => {
     const call = new ReplayedCall(record, version.env, cancel);
     replayed = call;
     return (request) => call.ask(request);
@@ -275,8 +276,9 @@ class ReplayedCall {
         return new Promise(() => undefined);
       }
     }
+    const answer = restoreSecrets(recorded.answer, this.#secrets) as unknown as CapabilityReply;
     return new Promise((resolve) => {
-      this.#waiting.set(id, () => resolve({ ...(recorded.answer as CapabilityReply), at: recorded.at }));
+      this.#waiting.set(id, () => resolve({ ...answer, at: recorded.at }));
       // Later: whoever gets this promise has to wait for it already, as others do. Answers would leave in another order.
       queueMicrotask(() => this.#deliver());
     });

@@ -103,16 +103,34 @@ function shownEnding(ending: CallEnding): Json {
 /** Replaces each secret in each text by its name: `<secret NAME>`. */
 export function redactSecrets(value: Json, secrets: Secrets): Json {
   const wanted = Object.entries(secrets).filter(([, secret]) => secret.length >= MIN_SECRET);
-  if (wanted.length === 0) return value;
   // The longest first: a secret may be part of another one.
   wanted.sort(([, a], [, b]) => b.length - a.length);
-  const redacted = (text: string) =>
-    wanted.reduce((left, [name, secret]) => left.replaceAll(secret, `<secret ${name}>`), text);
+  return replacedIn(
+    value,
+    wanted.map(([name, secret]) => [secret, placeholder(name)]),
+  );
+}
+
+/** Puts the secrets of this environment where a record has their names. */
+export function restoreSecrets(value: Json, secrets: Secrets): Json {
+  return replacedIn(
+    value,
+    Object.entries(secrets).map(([name, secret]) => [placeholder(name), secret]),
+  );
+}
+
+function placeholder(name: string): string {
+  return `<secret ${name}>`;
+}
+
+function replacedIn(value: Json, pairs: readonly (readonly [from: string, to: string])[]): Json {
+  if (pairs.length === 0) return value;
+  const replaced = (text: string) => pairs.reduce((left, [from, to]) => left.replaceAll(from, () => to), text);
   const within = (one: Json): Json => {
-    if (typeof one === 'string') return redacted(one);
+    if (typeof one === 'string') return replaced(one);
     if (Array.isArray(one)) return one.map(within);
     if (typeof one !== 'object' || one === null) return one;
-    return Object.fromEntries(Object.entries(one).map(([key, item]) => [redacted(key), within(item)]));
+    return Object.fromEntries(Object.entries(one).map(([key, item]) => [replaced(key), within(item)]));
   };
   return within(value);
 }
