@@ -218,7 +218,7 @@ export function unmined(
  * own attempts may have used it, so it stays open. But no offer and no further attempt can change anything, and nothing
  * else waits for it.
  */
-export function isUnresolved(
+function isUnresolved(
   { memory, timing }: Pick<LaneState, 'memory' | 'timing'>,
   { transaction }: OpenTransaction,
   { elapsed }: { elapsed: number },
