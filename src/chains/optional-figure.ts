@@ -32,7 +32,7 @@ export async function askOptionalFigure<T>(
   { method, params, parse, cost }: OptionalFigure<T>,
   others?: Pick<RpcClient, 'onOthers'>,
 ): Promise<T | undefined> {
-  const ask = (one: ReadFromEndpoint) => one(method, params, parse, { advice: cost });
+  const ask = (one: ReadFromEndpoint) => one(method, params, parse, { advice: cost, shares: 'unsent' });
   const answer = await withTimeout(ADVICE_MS, ask(read).catch(nothing));
   if (answer !== undefined || others === undefined) return answer;
   const [other] = await answersInTime(others.onOthers(read, ask), { withinMs: ADVICE_MS, isEnough: () => true });

@@ -74,12 +74,13 @@ export function blockNumber(read: ReadFromEndpoint): Promise<bigint> {
 }
 
 export function getBalance(read: ReadFromEndpoint, address: string): Promise<bigint> {
-  return read('eth_getBalance', [address, 'latest'], parseQuantity);
+  return read('eth_getBalance', [address, 'latest'], parseQuantity, { shares: 'unsent' });
 }
 
 /** The number of the account's transactions in blocks up to `at`. */
 export function transactionCount(read: ReadFromEndpoint, address: string, at: bigint | 'latest'): Promise<bigint> {
-  return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], parseQuantity);
+  const params = [address, typeof at === 'bigint' ? toQuantity(at) : at];
+  return read('eth_getTransactionCount', params, parseQuantity, { shares: 'unsent' });
 }
 
 export function gasPrice(read: ReadFromEndpoint): Promise<bigint> {

@@ -1,6 +1,6 @@
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Connection } from '../../store/connection.ts';
-import { preparedQuery } from '../../store/prepared.ts';
+import { preparedQuery, rememberedRead } from '../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
 import { recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
 import { networkRecord } from './record.ts';
@@ -53,12 +53,16 @@ export function networkWrites(connection: Connection) {
 /** Reads of the table `chain_identities`. */
 export function chainIdentityReads(connection: Connection) {
   const { db } = connection;
-  const byName = preparedQuery(connection, (type: NetworkType, network: string) =>
-    db
-      .selectFrom('chain_identities')
-      .select('identity')
-      .where('network_type', '=', type)
-      .where('network', '=', network),
+  const byName = rememberedRead(
+    connection,
+    preparedQuery(connection, (type: NetworkType, network: string) =>
+      db
+        .selectFrom('chain_identities')
+        .select('identity')
+        .where('network_type', '=', type)
+        .where('network', '=', network),
+    ),
+    (rows) => rows.length,
   );
   const ofRelayer = preparedQuery(connection, (relayerId: string) =>
     db

@@ -1,34 +1,43 @@
 import { accountSequenceColumn as sequenceColumn, storableText } from '../../../domain/record.ts';
 import type { Connection } from '../../../store/connection.ts';
-import { preparedQuery } from '../../../store/prepared.ts';
+import { preparedQuery, rememberedRead } from '../../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { recordOfRow } from '../../../store/tables/stored-record.ts';
 import { intentRecord } from '../records/intent.ts';
 import { type DecisionKind, decisionRecord } from '../records/timeline-decision.ts';
 
 /** Reads of the table `lanes`. */
-export function laneReads({ db }: Connection) {
+export function laneReads(connection: Connection) {
+  const { db } = connection;
+  const settled = rememberedRead(
+    connection,
+    preparedQuery(connection, (lane: string) => db.selectFrom('lanes').select('settled').where('lane', '=', lane)),
+    (rows) => rows.length,
+  );
+  const highest = rememberedRead(
+    connection,
+    preparedQuery(connection, (lane: string) =>
+      db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('sequence').as('sequence'))
+        .where('lane', '=', lane)
+        .where('status', 'in', ['sent', 'submitted', 'mined'])
+        .where('next_action_at', 'is not', null),
+    ),
+    (rows) => rows.length,
+  );
   async function settledSequence(lane: string): Promise<bigint | null> {
-    const row = await db.selectFrom('lanes').select('settled').where('lane', '=', lane).executeTakeFirst();
+    const [row] = await settled(lane);
     return row === undefined ? null : sequenceColumn.schema.parse(row.settled) + 1n;
   }
   return {
     settledSequence,
 
     async knownSequence(lane) {
-      const [settled, open] = await Promise.all([
-        settledSequence(lane),
-        db
-          .selectFrom('transactions')
-          .select((on) => on.fn.max('sequence').as('highest'))
-          .where('lane', '=', lane)
-          .where('status', 'in', ['sent', 'submitted', 'mined'])
-          .where('next_action_at', 'is not', null)
-          .executeTakeFirst(),
-      ]);
-      if (open?.highest == null) return settled;
-      const next = sequenceColumn.schema.parse(open.highest) + 1n;
-      return settled !== null && settled > next ? settled : next;
+      const [afterSettled, [open]] = await Promise.all([settledSequence(lane), highest(lane)]);
+      if (open?.sequence == null) return afterSettled;
+      const next = sequenceColumn.schema.parse(open.sequence) + 1n;
+      return afterSettled !== null && afterSettled > next ? afterSettled : next;
     },
 
     async expiredLeases(now) {

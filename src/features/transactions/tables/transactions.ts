@@ -77,6 +77,28 @@ export function transactionReads(connection: Connection) {
       .where('id', '=', id)
       .where('relayer_id', '=', (on) => on.selectFrom('relayers').select('relayers.id').where('id', '=', relayerId));
   const byId = preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).selectAll());
+  const pendingTotal = rememberedRead(
+    connection,
+    preparedQuery(connection, (relayerId: string) =>
+      db
+        .selectFrom('transaction_counts')
+        .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total'))
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES),
+    ),
+    (rows) => rows.length,
+  );
+  const lastConfirmed = rememberedRead(
+    connection,
+    preparedQuery(connection, (relayerId: string) =>
+      db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('confirmed_at').as('latest'))
+        .where('relayer_id', '=', relayerId)
+        .where('confirmed_at', 'is not', null),
+    ),
+    (rows) => rows.length,
+  );
   const markById = rememberedRead(
     connection,
     preparedQuery(connection, (relayerId: string, id: string) => ofRelayer(relayerId, id).select(['id', 'revision'])),
@@ -319,14 +341,7 @@ export function transactionReads(connection: Connection) {
     },
 
     async pendingCount(relayerId) {
-      return countOf(
-        await db
-          .selectFrom('transaction_counts')
-          .select(sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total'))
-          .where('relayer_id', '=', relayerId)
-          .where('status', 'in', PENDING_STATUSES)
-          .execute(),
-      );
+      return countOf(await pendingTotal(relayerId));
     },
 
     async openCounts() {
@@ -359,13 +374,8 @@ export function transactionReads(connection: Connection) {
     },
 
     async lastConfirmedAt(relayerId) {
-      const row = await db
-        .selectFrom('transactions')
-        .select((on) => on.fn.max('confirmed_at').as('latest'))
-        .where('relayer_id', '=', relayerId)
-        .where('confirmed_at', 'is not', null)
-        .executeTakeFirstOrThrow();
-      return row.latest;
+      const [row] = await lastConfirmed(relayerId);
+      return row?.latest ?? null;
     },
   } satisfies Partial<StoreReader>;
 }
