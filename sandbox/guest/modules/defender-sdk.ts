@@ -38,7 +38,7 @@ function call(): PluginContext {
 
 /** What Defender gives an Action. A webhook trigger has the request in its event, any other call in its parameters. */
 function eventOf(context: PluginContext): object {
-  const { params, headers, query, config = {}, trigger } = context as PluginContext & Triggered;
+  const { params, headers, query, config = {}, trigger } = context;
   const { body = params, headers: sent = headers } = trigger?.event ?? {};
   const name: unknown = config['name'];
   const id = `isolayer:${context.caller.keyId}`;
@@ -49,10 +49,6 @@ function eventOf(context: PluginContext): object {
     secrets: process.env,
     request: { body, headers: customHeaders(sent), queryParameters: firsts(query) },
   };
-}
-
-interface Triggered {
-  trigger?: { event?: { body?: unknown; headers?: Record<string, string | string[]> } };
 }
 
 function firsts(given: Record<string, string | string[]>): Record<string, string> {

@@ -233,8 +233,7 @@ async function contextOf(context: PluginContext, link: RelayerLink, storage: Sto
     providers.set(chainId, provider);
     return provider;
   };
-  const { trigger } = context as { trigger?: { event?: { body?: { log?: unknown } } } };
-  const log: unknown = trigger?.event?.body?.log ?? params?.log;
+  const log: unknown = context.trigger?.event?.body?.log ?? params?.log;
   return {
     gelatoArgs: {
       chainId: ownChain,

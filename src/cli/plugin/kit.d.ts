@@ -23,6 +23,8 @@ declare module 'isolayer/testing' {
     method?: 'GET' | 'POST';
     headers?: Record<string, string[]>;
     query?: Record<string, string[]>;
+    /** The trigger that makes the call. The `event` of a webhook is `{ headers, body }`. */
+    trigger?: { name: string; at?: string; event?: Json };
   }
 
   export interface Sandbox {

@@ -36,6 +36,8 @@ export interface CallOptions {
   method?: 'GET' | 'POST';
   headers?: Record<string, string[]>;
   query?: Record<string, string[]>;
+  /** The trigger that makes the call. The `event` of a webhook is `{ headers, body }`. */
+  trigger?: { name: string; at?: string; event?: Json };
 }
 
 export interface CallAnswer {
@@ -86,8 +88,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
   });
   return {
-    async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {} } = {}) {
-      const request = { method, route, headers, query, params, keyId: 'test', requestId: randomUUID() } as const;
+    async call(id, { params = {}, route = '', method = 'POST', headers = {}, query = {}, trigger } = {}) {
+      const keyId = trigger === undefined ? 'test' : `trigger:${id}/${trigger.name}`;
+      const request = {
+        ...{ method, route, headers, query, params, keyId, requestId: randomUUID() },
+        ...(trigger !== undefined && { trigger: { at: new Date().toISOString(), depth: 1, ...trigger } }),
+      };
       try {
         const { status, body } = await host.call(id, request, new AbortController().signal);
         return { status, body: JSON.parse(body) };
