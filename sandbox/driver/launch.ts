@@ -9,6 +9,7 @@ import type { Confinement } from '../contract.ts';
  * given: a worker with `execArgv: []` is free of the permission model (nodejs/node #62222). Node may read no file: the
  * program comes by standard input, and the system opens native modules. The stack, in KB, is larger than a guest's, see
  * `process/main.ts`. The space of young objects, in MB, stays small: it would grow with the first calls, for nothing.
+ * V8 gets one thread beside the program's, not four: each takes memory, and a plugin could keep each busy.
  */
 const NODE_FLAGS = [
   '--permission',
@@ -20,6 +21,7 @@ const NODE_FLAGS = [
   '--disable-sigusr1',
   '--stack-size=1240',
   '--max-semi-space-size=1',
+  '--v8-pool-size=1',
   // Tells node the language, so that it does not have to detect it.
   '--input-type=commonjs',
   '--no-strip-types',
