@@ -3,15 +3,15 @@ import t from 'tap';
 import type { PluginVersion } from '../../../contract.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
 import { IsolatePool } from '../../../process/isolate-pool.ts';
-import { guestRuntime, plugin } from '../../support/sandbox.ts';
+import { guestRuntime, plugin, version } from '../../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());
 
 function shelfOf(version: PluginVersion) {
   const program = new GuestProgram(runtime, version);
   const made: GuestIsolate[] = [];
-  const pool = new IsolatePool(version, () => {
-    const isolate = program.createIsolate(() => '');
+  const pool = new IsolatePool(version, (start) => {
+    const isolate = program.createIsolate(() => '', start?.now);
     made.push(isolate);
     return isolate;
   });
@@ -120,4 +120,46 @@ t.test('a drained pool keeps nothing, and still serves the last calls', async (t
   pool.give(running, true);
   t.equal(pool.size, 0);
   t.ok(made.every(({ sound }) => !sound));
+});
+
+const START = { seed: 'ab'.repeat(32), now: 1 };
+
+t.test('a durable call gets an unused isolate, and plain calls leave it to the next', async (t) => {
+  const { pool } = shelfOf(plugin(''));
+  const used = pool.take();
+  pool.give(used, true);
+  t.notOk(pool.isReadyFor(START), 'one that has served a call');
+  const first = pool.take(START);
+  t.not(first, used);
+  t.ok(pool.wantsMore, 'another unused one');
+  pool.prepare();
+  t.notOk(pool.wantsMore);
+  t.equal(pool.take(), used, 'plain calls take the used one');
+  pool.give(used, true);
+  t.ok(pool.isReadyFor(START));
+  const second = pool.take(START);
+  t.notOk([used, first].includes(second));
+  pool.give(first, true);
+  pool.give(second, true);
+  t.notOk(first.sound || second.sound, 'one used isolate is enough');
+  pool.give(pool.take(), true);
+  t.ok(used.sound);
+});
+
+t.test('a module that reads the time or draws numbers is evaluated for each durable call', async (t) => {
+  const { pool, made } = shelfOf(plugin('return at;', { filename: 'p.ts' }));
+  t.ok(made[0]?.pure);
+  for (const top of ['Date.now()', 'new Date()', 'Math.random()', 'performance.now()', 'crypto.randomUUID()']) {
+    const code = `const at = ${top}; var __isolayer_plugin__ = { handler: () => at };`;
+    const { pool: impure, made: ones } = shelfOf(version(code));
+    t.equal(ones[0]?.pure, false, top);
+    t.notOk(impure.isReadyFor(START), top);
+    impure.take(START);
+    t.notOk(impure.wantsMore, `${top}: one made ahead would be of no use`);
+  }
+  for (const top of ['new Date(5)', 'performance', 'Date.UTC(1)', 'crypto.subtle', 'Math.max(1)']) {
+    const code = `const at = ${top}; var __isolayer_plugin__ = { handler: () => at };`;
+    t.ok(shelfOf(version(code)).made[0]?.pure, top);
+  }
+  pool.drain();
 });

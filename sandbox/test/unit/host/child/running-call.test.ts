@@ -1,6 +1,6 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
-import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../contract.ts';
+import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS, TIMER_REQUEST } from '../../../../contract.ts';
 import { ProtocolViolation } from '../../../../frames.ts';
 import {
   BytesInFlight,
@@ -123,6 +123,22 @@ t.test('meter', async (t) => {
     t.equal(counted.request(5, 10), 'admitted');
     t.equal(counted.request(6, 10), 'call-limit');
     t.equal(counted.usage.calls, 2);
+  });
+
+  t.test('the timers of a durable call are no capability calls, and have a limit', async (t) => {
+    const counted = new CallMeter({ ...DEFAULT_LIMITS, calls: 1 }, new BytesInFlight(), true);
+    t.equal(counted.request(1, 10, 'kv.get'), 'admitted');
+    for (let id = 2; id <= FIXED_LIMITS.durable_timers + 1; id += 1) {
+      if (counted.request(id, 1, TIMER_REQUEST) !== 'admitted') t.fail(`timer ${id}`);
+    }
+    t.equal(counted.usage.calls, 1);
+    t.throws(() => counted.request(20_000, 1, TIMER_REQUEST), ProtocolViolation);
+    t.equal(meter({ calls: 0 }).request(1, 1, TIMER_REQUEST), 'call-limit', 'of another call, it is one');
+    const waiting = new CallMeter(DEFAULT_LIMITS, new BytesInFlight(), true);
+    for (let id = 1; id <= 500; id += 1) waiting.request(id, 1, TIMER_REQUEST);
+    for (let id = 501; id <= 500 + FIXED_LIMITS.pending_requests; id += 1) waiting.request(id, 1, 'kv.get');
+    t.throws(() => waiting.request(1000, 1, 'kv.get'), ProtocolViolation, 'calls alone count as unanswered');
+    t.ok(waiting.answered(1));
   });
 
   t.test('the ids of capability calls count up', async (t) => {
