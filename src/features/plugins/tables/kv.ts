@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../../store/connection.ts';
+import { preparedQuery } from '../../../store/prepared.ts';
 import type { Tables } from '../../../store/schema.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import type { KvQuota, KvUsage } from '../records/kv.ts';
@@ -147,27 +148,18 @@ const isLive = (now: RawBuilder<number>) => (on: ExpressionBuilder<Tables, 'plug
 export function kvReads(connection: Connection) {
   const { db, now } = connection;
   const counters = new KvUsageCounters(connection);
+  const live = (pluginId: string, key: string) =>
+    db.selectFrom('plugin_kv').where('plugin_id', '=', pluginId).where('key', '=', key).where(isLive(now()));
+  const valueOf = preparedQuery(connection, (pluginId: string, key: string) => live(pluginId, key).select('value'));
+  const keyOf = preparedQuery(connection, (pluginId: string, key: string) => live(pluginId, key).select('key'));
   return {
     async kvGet(pluginId, key) {
-      const row = await db
-        .selectFrom('plugin_kv')
-        .select('value')
-        .where('plugin_id', '=', pluginId)
-        .where('key', '=', key)
-        .where(isLive(now()))
-        .executeTakeFirst();
+      const [row] = await valueOf(pluginId, key);
       return row?.value;
     },
 
     async kvHas(pluginId, key) {
-      const row = await db
-        .selectFrom('plugin_kv')
-        .select('key')
-        .where('plugin_id', '=', pluginId)
-        .where('key', '=', key)
-        .where(isLive(now()))
-        .executeTakeFirst();
-      return row !== undefined;
+      return (await keyOf(pluginId, key)).length > 0;
     },
 
     async kvKeys(pluginId, { prefix, after, limit }) {
