@@ -3,7 +3,7 @@ import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
 import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
 import type { PluginCost } from './plugin-costs.ts';
-import type { PluginBench, PluginRow } from './plugins.ts';
+import type { PluginBench, PluginFigures } from './plugins.ts';
 import type { DueLanesFigures, PostgresBench, PostgresFigures } from './postgres.ts';
 import type { ServiceFigures } from './service.ts';
 import type { SignerBench, SignerFigures } from './signers.ts';
@@ -12,7 +12,7 @@ import type { StellarBench, StellarFigures } from './stellar.ts';
 import type { WaitingFigures } from './waiting.ts';
 
 /** Prints the rows, each with its ratios to the first row (an empty route) and to the second (workerd). */
-export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
+export function printTable({ rows, bareIsolateMs }: PluginFigures, run: PluginBench): void {
   const [, workerd] = rows;
   if (workerd === undefined) throw new Error('nothing to compare with');
   process.stdout.write(
@@ -36,6 +36,11 @@ export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
       `${(quiet.p50 / workerd.quiet.p50).toFixed(2)}×`,
     ]);
   }
+  const fresh = rows.find(({ name }) => name === 'hello, fresh isolate')?.quiet.p50 ?? Number.NaN;
+  process.stdout.write(
+    `\nA bare isolate with a context, made in a thread: p50 ${bareIsolateMs.toFixed(2)} ms at ${run.steadyRate}/s. ` +
+      `A call of hello in a fresh isolate takes ${(fresh / bareIsolateMs).toFixed(2)}×.\n`,
+  );
 }
 
 /** Prints the one-time costs of plugins: build, first call, isolate. */
