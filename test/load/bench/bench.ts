@@ -5,6 +5,7 @@
  */
 import { benchConsoles } from './consoles.ts';
 import { benchEvm } from './evm.ts';
+import { benchGrowth } from './growth.ts';
 import { benchHistory } from './history.ts';
 import { benchKeyPlace } from './key-place.ts';
 import { benchPluginCosts } from './plugin-costs.ts';
@@ -17,6 +18,7 @@ import { benchStellar } from './stellar.ts';
 import {
   printConsoles,
   printEvmTable,
+  printGrowth,
   printHistory,
   printKeyPlace,
   printPluginCosts,
@@ -30,7 +32,7 @@ import {
 } from './table.ts';
 import { benchWaiting } from './waiting.ts';
 
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
+const SECONDS = numberOf('BENCH_SECONDS', 4);
 const RUN = { seconds: SECONDS, rounds: 3 };
 const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, steadyRounds: 3, steadyRate: 50 };
 const HISTORY = { final: 1_000_000, times: 20 };
@@ -40,10 +42,20 @@ const KEYS = { transactions: 2_000, accounts: 4, rounds: 3 };
 const SOLANA = { transactions: 2_000 };
 /** `BENCH_DELAYS=3 BENCH_ACCOUNTS=1,8 BENCH_TRANSACTIONS=100` makes a run of half a minute. */
 const POSTGRES = {
-  transactions: Number(process.env['BENCH_TRANSACTIONS'] ?? 1_000),
+  transactions: numberOf('BENCH_TRANSACTIONS', 1_000),
   delays: numbersOf('BENCH_DELAYS', [0, 1, 3, 10]),
   accounts: numbersOf('BENCH_ACCOUNTS', [1, 8, 64]),
   lanes: [100, 1_000, 10_000],
+};
+/** The day at ten sends a second is passed at 40. */
+const GROWTH = {
+  relayers: numberOf('BENCH_RELAYERS', 10_000),
+  plugins: numberOf('BENCH_PLUGINS', 1_000),
+  active: 20,
+  final: numberOf('BENCH_FINAL', 10_000_000),
+  backlog: numberOf('BENCH_BACKLOG', 100_000),
+  seconds: 5 * SECONDS,
+  day: { rate: 40, seconds: numberOf('BENCH_DAY', 21_600) },
 };
 const STELLAR = { own: 50, bumps: 500 };
 
@@ -53,6 +65,7 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
   waiting: async () => printWaiting(await benchWaiting(1000)),
   service: async () => printService(await benchService({ ...RUN, ...HISTORY }), HISTORY),
   consoles: async () => printConsoles(await benchConsoles({ ...RUN, rounds: 5 })),
+  growth: async () => printGrowth(await benchGrowth(GROWTH), GROWTH),
   history: async () => printHistory(await benchHistory(HISTORY), HISTORY),
   evm: async () => printEvmTable(await benchEvm(EVM), EVM),
   signers: async () => printSigners(await benchSigners(SIGNERS), SIGNERS),
@@ -65,11 +78,17 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
 const USAGE = `npm run bench [-- <names>]: all, or some of ${Object.keys(BENCHES).join(', ')}
   BENCH_SECONDS=<number>        how long each round lasts, default 4
   BENCH_DELAYS, BENCH_ACCOUNTS  postgres: lists, for instance 3 and 1,8
-  BENCH_TRANSACTIONS=<number>   postgres: of each round, default 1000`;
+  BENCH_TRANSACTIONS=<number>   postgres: of each round, default 1000
+  BENCH_RELAYERS, BENCH_PLUGINS, BENCH_FINAL, BENCH_BACKLOG=<number>, BENCH_DAY=<seconds>
+                                growth: by default a day of six hours with 10 million transactions`;
 
 function numbersOf(name: string, otherwise: readonly number[]): readonly number[] {
   const text = process.env[name];
   return text === undefined ? otherwise : text.split(',').map(Number);
+}
+
+function numberOf(name: string, otherwise: number): number {
+  return Number(process.env[name] ?? otherwise);
 }
 
 /** Returns whether all names were known. */

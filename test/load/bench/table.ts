@@ -1,5 +1,6 @@
 import type { ConsoleFigures } from './consoles.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
+import type { GrowthBench, GrowthFigures } from './growth.ts';
 import type { ReadFigures } from './history.ts';
 import type { KeyPlaceBench, KeyPlaceFigures } from './key-place.ts';
 import type { PluginCost } from './plugin-costs.ts';
@@ -209,6 +210,24 @@ export function printSigners(rows: readonly SignerFigures[], { signatures, toget
     const cpu = [cpuMicros, mainMicros].map((value) => value.toFixed(0));
     line([`${type} ${curve}`, ...times, `${(micros / bareMicros).toFixed(2)}×`, ...cpu]);
   }
+}
+
+/** Prints what a service costs as there is more and more of everything. */
+export function printGrowth({ stages, reads }: GrowthFigures, bench: GrowthBench): void {
+  const { relayers, plugins, final, backlog, day } = bench;
+  process.stdout.write(
+    `\n${relayers} relayers, ${plugins} plugins, ${final} final transactions, a backlog of ${backlog}, and ${day.rate} sends/s\n` +
+      `for ${day.seconds} s with transactions kept for 36 s; on the embedded database and anvil.\n\n`,
+  );
+  line(['', 'ready in', 'loop busy', 'main MiB', 'plugins MiB', 'longest stall', 'scrape', 'database MiB']);
+  for (const { name, readySeconds, cpu, stallMs, scrapeMs, ...sizes } of stages) {
+    const ready = readySeconds === null ? '' : `${readySeconds.toFixed(1)} s`;
+    const mib = [sizes.mainMib, sizes.pluginsMib].map((size) => size.toFixed(0));
+    const times = [stallMs, scrapeMs].map((ms) => `${ms.toFixed(0)} ms`);
+    line([name, ready, cpu.toFixed(2), ...mib, ...times, sizes.databaseMib.toFixed(1)]);
+  }
+  process.stdout.write('\n');
+  for (const { name, ms } of reads) line([`GET ${name}`, `${ms.toFixed(1)} ms`]);
 }
 
 /** Prints the processor time of a transaction, by the place of the keys. */
