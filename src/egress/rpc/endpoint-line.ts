@@ -181,12 +181,12 @@ export function createEndpointLine(parts: EndpointLineParts): EndpointLine {
     return isClosed() ? closed() : undefined;
   }
 
-  /** Rejects the reads whose time is over. Their time ends in the order in which they came. */
+  /** Rejects the first read and those whose time is over. Their time ends in the order in which they came. */
   function expire(): void {
     const now = clock.elapsed();
-    do {
-      for (const read of taken(waiting.splice(0, 1))) read.reject(noRoom());
-    } while ((waiting[0]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
+    const alive = waiting.findIndex(({ expiresAt }, place) => place > 0 && expiresAt > now);
+    // All at once: taking them one by one would move the rest of a long line each time.
+    for (const read of taken(waiting.splice(0, alive === -1 ? waiting.length : alive))) read.reject(noRoom());
   }
 
   async function carry(batch: WaitingRead[], slot: Slot): Promise<void> {

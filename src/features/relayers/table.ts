@@ -89,10 +89,13 @@ function isIn(state: RelayerState) {
   };
 }
 
+/** More than anybody has. Health checks and metrics read all relayers again and again, and with fewer none would be known. */
+const MAX_KNOWN = 20_000;
+
 /** Reads of the table `relayers`. */
 export function relayerReads(connection: Connection) {
   const { db } = connection;
-  const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection));
+  const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection), MAX_KNOWN);
   const read = (row: RelayerRow) => known.record(row);
   const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   const markOf = rememberedRead(

@@ -97,7 +97,7 @@ function opened(kind: Sealed, row: object, connection: Connection): Record<strin
   return open;
 }
 
-/** How many records are remembered. The least recently read are forgotten first. */
+/** How many records are remembered by default. The least recently read are forgotten first. */
 const MAX = 1_000;
 /** Rows with more text than this are parsed each time, so that the memory for records stays small. */
 const MAX_TEXT = 16_384;
@@ -108,11 +108,13 @@ const MAX_TEXT = 16_384;
  */
 export class RecordCache<Row extends { id: string }, Rec> {
   readonly #read: (row: Row) => Rec;
+  readonly #most: number;
   /** Least recently read first. */
   readonly #known = new Map<string, { row: Row; record: Rec }>();
 
-  constructor(read: (row: Row) => Rec) {
+  constructor(read: (row: Row) => Rec, most = MAX) {
     this.#read = read;
+    this.#most = most;
   }
 
   record(row: Row): Rec {
@@ -122,7 +124,7 @@ export class RecordCache<Row extends { id: string }, Rec> {
     const record = this.#read(row);
     if (textOf(row) > MAX_TEXT) return record;
     this.#known.set(row.id, { row, record });
-    const [oldest] = this.#known.size > MAX ? this.#known.keys() : [];
+    const [oldest] = this.#known.size > this.#most ? this.#known.keys() : [];
     if (oldest !== undefined) this.#known.delete(oldest);
     return record;
   }
