@@ -400,7 +400,9 @@ function createDriving(
     log,
   });
   teardown.defer('retention', () => retention.close());
-  return { delivery, outbox, engine, signerOf, retention };
+  /** Takes up new durable calls, once there are services. */
+  const wakeCalls = { wake: () => {} };
+  return { delivery, outbox, engine, signerOf, retention, wakeCalls };
 }
 
 interface ServingParts {
@@ -436,7 +438,9 @@ async function createServing(built: Build, parts: ServingParts) {
     services,
     books: booksOf(store, services),
     settings: (id) => settings.plugins.of(id),
+    durable: { store, engine: driving.engine, newId, calls: services.calls },
   });
+  driving.wakeCalls.wake = () => services.calls.wake();
   hostStarted.catch(() => undefined);
   const signInCode = new SignInCode({ key: apiKey.key, elapsed: clock.elapsed, randomBytes });
   const server = await createHttpServer({
@@ -479,7 +483,7 @@ function createTriggerLoop(
   const triggers = new TriggerLoop({
     store,
     declared: () => live.plugins,
-    calls: { wake: () => {} },
+    calls: driving.wakeCalls,
     outbox: driving.outbox,
     onNews: (listener) => driving.engine.onNews(listener),
     elapsed: clock.elapsed,
@@ -514,7 +518,7 @@ function servicesOf(
     triggers: {
       declared: () => live.plugins,
       secret: (reference) => createSecretResolver(live.variables)(reference),
-      calls: { wake: () => {} },
+      calls: driving.wakeCalls,
       changed: () => triggers.wake(),
     },
     rpcGuard: clients.rpc,

@@ -64,6 +64,7 @@ export const ERRORS = {
   NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
   METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
+  CALL_NOT_FOUND: { status: 404, retryable: false, text: 'Call with ID {id} not found' },
   TRIGGER_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin {id} has no trigger {name}' },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, text: '{method} is not allowed here; allowed: {allowed}' },
   PLUGIN_GET_DISABLED: {

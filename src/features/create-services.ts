@@ -16,6 +16,7 @@ import type { ResourceName } from './api-keys/records/access.ts';
 import { createAuditService } from './audit/audit.ts';
 import { withAuditLog } from './audit/audit-records.ts';
 import { createBundles } from './calls/bundles.ts';
+import { createCallsService } from './calls/calls.ts';
 import type { NetworkDirectory } from './networks/network-directory.ts';
 import { createFetchService } from './plugins/fetch.ts';
 import { createKvService } from './plugins/kv.ts';
@@ -112,5 +113,6 @@ export function createServices(deps: ServicesDeps): ApiServices {
     plugins: createPluginsService({ store, feed }),
     triggers: createTriggersService({ ...deps.triggers, store, newId, metrics }),
     audit: createAuditService(store.read),
+    calls: createCallsService(store),
   };
 }

@@ -6,6 +6,7 @@ import type { ResourceName } from './api-keys/records/access.ts';
 import type { Actor, Caller } from './api-keys/records/caller.ts';
 import type { AuditService } from './audit/audit.ts';
 import type { Bundles } from './calls/bundles.ts';
+import type { CallsService } from './calls/calls.ts';
 import type { FetchService } from './plugins/fetch.ts';
 import type { PluginsService } from './plugins/plugins.ts';
 import type { KvCaller, KvLock } from './plugins/records/kv.ts';
@@ -44,6 +45,7 @@ export interface ApiServices extends Services {
   readonly triggers: TriggersService;
   readonly resources: Readonly<Record<ResourceName, ResourceService>>;
   readonly audit: AuditService;
+  readonly calls: CallsService;
 }
 
 /** Who calls, and on what terms. */

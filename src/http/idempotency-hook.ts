@@ -33,13 +33,20 @@ const NEVER_KEPT: ReadonlySet<number> = new Set([408, 409, 429]);
  *
  * Stores answers of success, and answers of plugins that refused after an effect. Any other answer frees the key for
  * the next try. The next try finds earlier effects by their names.
+ * @param isDurable whether the calls of a plugin are durable
  */
-export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKeys): void {
+export function honourIdempotencyKeys(
+  app: FastifyInstance,
+  keys: IdempotencyKeys,
+  isDurable: (pluginId: string) => boolean = () => false,
+): void {
   app.decorateRequest('keyedRun', null);
   app.decorateRequest('isProvisional', false);
 
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.headers[HEADER] === undefined || !takesKey(request)) {
+    // The key of a durable call is its name, so the call keeps it.
+    const isNamed = request.routeOptions.config.runsPlugin === true && isDurable((request.params as { id: string }).id);
+    if (request.headers[HEADER] === undefined || isNamed || !takesKey(request)) {
       done();
       return;
     }
@@ -76,7 +83,11 @@ export function effectOf({ keyedRun }: FastifyRequest): KeyedEffect | undefined 
  * Resolves to true when the request needs no handler, because it has been answered. A repeat gets the stored answer.
  */
 async function begin(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const keyed = { scope: request.keyId, key: keyOf(request.raw.rawHeaders), fingerprint: fingerprintOf(request) };
+  const keyed = {
+    scope: request.keyId,
+    key: idempotencyKeyOf(request.raw.rawHeaders),
+    fingerprint: fingerprintOf(request),
+  };
   const isOver = () => reply.sent || reply.raw.destroyed;
   const begun = await keys.begin(keyed, isOver);
   if (begun.kind === 'run') {
@@ -107,7 +118,7 @@ function keepingOf(
 }
 
 /** Reads the raw headers, because Node joins repeated headers into one. */
-function keyOf(rawHeaders: readonly string[]): string {
+export function idempotencyKeyOf(rawHeaders: readonly string[]): string {
   const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === HEADER);
   const [value] = values;
   if (values.length > 1) throw invalidRequest('Idempotency-Key: must be given once');

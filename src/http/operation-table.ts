@@ -1,5 +1,6 @@
 import { apiKeyOperations } from '../features/api-keys/operations.ts';
 import { auditOperations, auditRecordSchema } from '../features/audit/operations.ts';
+import { callOperations, callRecordSchema, callSchema } from '../features/calls/operations.ts';
 import { pluginCallOperations, pluginOperations, pluginSchema } from '../features/plugins/operations.ts';
 import { relayerOperations } from '../features/relayers/operations.ts';
 import { RESOURCES } from '../features/resource-table.ts';
@@ -29,6 +30,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...batchOperations,
   ...lifecycleOperations,
   ...pluginOperations,
+  ...callOperations,
   ...triggerOperations,
   ...RESOURCES.flatMap(resourceOperations),
   ...deliveryOperations,
@@ -56,6 +58,8 @@ export function describedOperations(chains: ChainBodies): Readonly<Record<string
 /** The schemas that the description shows under names of their own. */
 export const NAMED_ANSWERS = {
   Plugin: pluginSchema,
+  PluginCall: callSchema,
+  PluginCallRecord: callRecordSchema,
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   ...Object.fromEntries(RESOURCES.map((kind) => [resourceSchemaName(kind), kind.schema])),

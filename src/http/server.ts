@@ -73,7 +73,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   answerExpectations(app);
   limitHandlers(app, limits.handlerSeconds);
   makeParametersStorable(app);
-  honourIdempotencyKeys(app, dependencies.idempotencyKeys);
+  honourIdempotencyKeys(app, dependencies.idempotencyKeys, (id) => dependencies.pluginHost.isDurable(id));
   answerTogether(app);
 
   const routes = collectRoutes(app);

@@ -42,6 +42,16 @@ export const METRICS = {
     help: 'Plugin calls by the way they ended.',
     labels: ['plugin_id', 'outcome'],
   },
+  plugin_calls_ended: {
+    kind: 'counter',
+    help: 'Durable calls by their end.',
+    labels: ['plugin_id', 'state'],
+  },
+  plugin_calls_suspended: {
+    kind: 'counter',
+    help: 'Runs of durable calls that ended because the call waits.',
+    labels: ['plugin_id'],
+  },
   plugin_call_duration: {
     kind: 'histogram',
     unit: 'seconds',

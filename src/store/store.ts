@@ -445,6 +445,8 @@ export interface StoreWriter extends StoreReader, SettingsWriter {
   insertCallEvent(callId: string, event: CallEvent): Promise<'stored' | 'ended' | 'full'>;
   /** Has a waiting call looked at now. */
   wakeCall(id: string): Promise<void>;
+  /** Has a due call looked at again later; it is not run meanwhile. Skips a call that is not due. */
+  postponeCall(id: string, inMs: number, waitsFor?: readonly CallWait[]): Promise<void>;
   /**
    * Deletes calls that ended before the given moment, oldest first and at most `limit`. Resolves with their number.
    * Their keys, effects and journals go with {@link pruneKeys}.
@@ -512,8 +514,7 @@ export interface SpendingRaise extends ActualSpend {
 /** How a run ends whose call waits. */
 export interface CallPause {
   waitsFor: readonly CallWait[];
-  /** Null: only an event wakes it. */
-  inMs: number | null;
+  inMs: number;
   /** How many events the run knows of. */
   events: number;
   deaths: number;

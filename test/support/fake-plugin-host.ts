@@ -36,6 +36,10 @@ export class FakePluginHost implements PluginHost {
     return this.onCall(request, signal);
   }
 
+  isDurable(): boolean {
+    return false;
+  }
+
   async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
     const all = this.#ids.filter((id) => among?.includes(id) !== false).map((id) => viewOf(id));
     return { items: all.slice((page - 1) * perPage, page * perPage), total: all.length };

@@ -7,6 +7,7 @@ import { RESOURCE_PATHS, type ResourceName } from '../../src/features/api-keys/r
 import type { Caller } from '../../src/features/api-keys/records/caller.ts';
 import type { AuditService } from '../../src/features/audit/audit.ts';
 import type { AuditFilter } from '../../src/features/audit/record.ts';
+import { createCallsService } from '../../src/features/calls/calls.ts';
 import type { PluginsService } from '../../src/features/plugins/plugins.ts';
 import type { PluginEntry } from '../../src/features/plugins/records/plugin.ts';
 import type { RelayerFilter } from '../../src/features/relayers/records/relayer.ts';
@@ -24,6 +25,7 @@ import type {
 import type { TransactionStatus } from '../../src/features/transactions/records/transaction-state.ts';
 import type { TriggersService } from '../../src/features/triggers/triggers.ts';
 import type { DeliveriesService } from '../../src/features/webhooks/deliveries.ts';
+import type { Store } from '../../src/store/store.ts';
 import { FakeEffects, NO_BUNDLES } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
@@ -38,6 +40,7 @@ export class FakeServices implements ApiServices {
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
   readonly bundles = NO_BUNDLES;
+  readonly calls = createCallsService({} as Store);
   readonly deliveries = new FakeDeliveries();
   readonly plugins = new FakePlugins();
   readonly triggers = new FakeTriggers();

@@ -14,7 +14,7 @@ export interface Bundles {
 /** How often it is noted that a version is used, in ms. The retention keeps versions for much longer. */
 const NOTED_EVERY_MS = 3_600_000;
 
-const versionSchema = z.strictObject({
+export const versionSchema = z.strictObject({
   pluginId: z.string(),
   version: z.string(),
   code: z.string(),

@@ -22,6 +22,11 @@ export const MAX_EVENT_BYTES = 65_536;
 /** A call ends when it has brought down this many processes. */
 export const MAX_DEATHS = 3;
 
+/** The name of an event that a call may wait for. */
+export const eventNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'has 1 to 128 letters, digits, dots, dashes, underscores and colons');
+
 export const callStateSchema = z.enum(['running', 'waiting', 'returned', 'threw', 'canceled', 'expired']);
 
 /**
@@ -32,12 +37,22 @@ export type CallState = z.infer<typeof callStateSchema>;
 
 export type CallEnd = Exclude<CallState, 'running' | 'waiting'>;
 
-/** What a call waits for while it does not run. `until` is when the wait ends by itself; null: never. */
+/** What a call waits for while it does not run. `until` is when the wait ends by itself. */
 const waitSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('time'), until: z.int() }),
-  z.strictObject({ kind: z.literal('event'), name: z.string(), until: z.int().nullable() }),
-  z.strictObject({ kind: z.literal('transaction'), id: z.string(), relayerId: z.string(), until: z.int() }),
-  z.strictObject({ kind: z.literal('plugin'), reason: z.string(), since: z.int() }),
+  z.strictObject({ kind: z.literal('event'), name: z.string(), until: z.int() }),
+  z.strictObject({
+    kind: z.literal('transaction'),
+    id: z.string(),
+    relayerId: z.string(),
+    isFinal: z.boolean(),
+    until: z.int(),
+  }),
+  z.strictObject({
+    kind: z.literal('plugin'),
+    reason: z.enum(['disabled', 'removed', 'not built', 'busy']),
+    until: z.int(),
+  }),
 ]);
 
 export type CallWait = z.infer<typeof waitSchema>;

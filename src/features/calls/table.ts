@@ -228,7 +228,7 @@ export function callWrites(connection: Connection) {
         .where('call_id', '=', claim.id)
         .execute();
       // An event that came during the run, and that the run has not heard of, wakes it at once.
-      const next = countOf(sent) > events ? now() : inMs === null ? null : after(inMs);
+      const next = countOf(sent) > events ? now() : after(inMs);
       const row = await running(claim)
         .set({ state: 'waiting', waits_for: JSON.stringify(waitsFor), next_at: next, deaths })
         .returning('id')
@@ -319,6 +319,19 @@ export function callWrites(connection: Connection) {
     },
 
     wakeCall: wake,
+
+    async postponeCall(id, inMs, waitsFor) {
+      await db
+        .updateTable('calls')
+        .set({
+          next_at: after(inMs),
+          ...(waitsFor !== undefined && { state: 'waiting' as const, waits_for: JSON.stringify(waitsFor) }),
+        })
+        .where('id', '=', id)
+        .where('next_at', '<=', now())
+        .where('state', 'in', OPEN)
+        .execute();
+    },
 
     async pruneCalls(before, limit) {
       const old = await db

@@ -5,6 +5,7 @@ import type { CallerSignal } from '../../../sandbox/contract.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { JsonTextError, parseJson } from '../../domain/json/json-text.ts';
 import { seenPlugin } from '../../http/access/seen-plugin.ts';
+import { fingerprintOf, idempotencyKeyOf } from '../../http/idempotency-hook.ts';
 import { pluginFailureSchema, pluginResultSchema } from '../../http/openapi/answers.ts';
 import { type ApiParts, BODY, type Call, type Operation, one, operation, page, raw } from '../../http/operation.ts';
 import { pageQuerySchema } from '../../http/paging.ts';
@@ -31,7 +32,10 @@ const permissionSchema = z.strictObject({
     .meta({ description: 'Amounts that count against the hourly limits now; absent without hourly limits' }),
 });
 
-const limits = z.strictObject(Object.fromEntries(Object.keys(limitsSchema.shape).map((limit) => [limit, count])));
+const limits = z.strictObject({
+  ...Object.fromEntries(Object.keys(limitsSchema.shape).map((limit) => [limit, count])),
+  lifetime: z.string().meta({ description: 'Longest time of a durable call' }),
+});
 
 /** A plugin: its entry, state and usage. */
 export const pluginSchema = z.strictObject({
@@ -48,6 +52,7 @@ export const pluginSchema = z.strictObject({
     description: 'Configuration of the plugin, with its values hidden; null if there is none',
   }),
   isolation: z.enum(['plugin', 'call']),
+  durable: z.boolean().meta({ description: 'Whether accepted calls run to their end, whatever dies meanwhile' }),
   enabled: z.boolean().meta({ description: 'Whether the plugin accepts calls' }),
   state: z.enum(['serving', 'broken', 'compiling', 'backing-off']),
   version: z
@@ -307,9 +312,12 @@ function pluginCall(
     async handle({ request, reply }, { pluginHost, metrics }) {
       const { id: pluginId, '*': tail = '' } = request.params as { id: string; '*'?: string };
       const signal = disconnectSignal(reply.raw);
-      const answer = await pluginHost.call(pluginId, pluginRequestOf(request, method, tail), signal);
+      const asked = pluginRequestOf(request, method, tail);
+      const isDurable = pluginHost.isDurable(pluginId);
+      const answer = await pluginHost.call(pluginId, isDurable ? durably(asked, request) : asked, signal);
       metrics.count('plugin_calls', { plugin_id: pluginId, method, status: answer.status });
       if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter);
+      if (answer.location !== undefined) reply.header('location', answer.location);
       return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
     },
   });
@@ -334,6 +342,17 @@ function pluginCallsBelow(prefix: '/api/v1' | ''): Operation[] {
 
 /** Calls of plugins, each with and without the prefix. The plugin's route is in the path or in the query. */
 export const pluginCallOperations = [...pluginCallsBelow('/api/v1'), ...pluginCallsBelow('')];
+
+/** The same request as a durable call, with its name and with how long its caller waits (RFC 7240). */
+function durably(asked: PluginRequest, request: FastifyRequest): PluginRequest {
+  const isNamed = request.headers['idempotency-key'] !== undefined;
+  const key = isNamed ? { key: idempotencyKeyOf(request.raw.rawHeaders) } : {};
+  const prefer = String(request.headers['prefer'] ?? '');
+  const wait = /(?:^|[\s,;])wait\s*=\s*"?(\d{1,6})/i.exec(prefer)?.[1];
+  const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(prefer);
+  const waitMs = wait === undefined ? (isAsync ? 0 : undefined) : Number(wait) * 1000;
+  return { ...asked, ...key, fingerprint: fingerprintOf(request), ...(waitMs !== undefined && { waitMs }) };
+}
 
 /** Makes the request that a plugin's handler gets. `tail` is the path after `/call`. */
 export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST', tail: string): PluginRequest {

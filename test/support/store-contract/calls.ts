@@ -115,14 +115,14 @@ export function callsContract(t: Test, open: (t: Test) => Promise<Store>): void 
 
   t.test('a call that waits is due by time, by an event, or when it is woken', async (t) => {
     const store = await open(t);
-    const waitsFor = [{ kind: 'event' as const, name: 'go', until: null }];
-    const suspend = (by: IdempotencyClaim, inMs: number | null, events = 0) =>
+    const waitsFor = [{ kind: 'event' as const, name: 'go', until: 7 }];
+    const suspend = (by: IdempotencyClaim, inMs: number, events = 0) =>
       store.write((writer) => writer.suspendCall(by, { waitsFor, inMs, events, deaths: 1 }));
     const due = async () => idsOf(await store.read.dueCalls((await store.now()) + 1));
 
     const first = await claimed(store);
-    t.equal(await suspend(first, null), true);
-    t.match(await store.read.call(first.id), { state: 'waiting', waitsFor, nextAt: null, deaths: 1 });
+    t.equal(await suspend(first, A_MINUTE), true);
+    t.match(await store.read.call(first.id), { state: 'waiting', waitsFor, deaths: 1 });
     t.strictSame(await due(), []);
     const send = (id: string) => store.write((writer) => writer.insertCallEvent(id, { name: 'go', value: { x: 'ü' } }));
     t.equal(await send(first.id), 'stored');
@@ -132,7 +132,7 @@ export function callsContract(t: Test, open: (t: Test) => Promise<Store>): void 
     if (again === undefined) throw new Error('not due');
     t.match(again, { state: 'running', waitsFor: [], tries: 2 });
     t.equal(await send(first.id), 'stored');
-    t.equal(await suspend(again, null, 1), true);
+    t.equal(await suspend(again, A_MINUTE, 1), true);
     t.strictSame(await due(), [first.id], 'the event came during the run, which did not hear of it');
 
     const timed = await claimed(store, { key: 'timed' });
@@ -141,6 +141,8 @@ export function callsContract(t: Test, open: (t: Test) => Promise<Store>): void 
     t.ok(next !== null && next > (await store.now()) + A_MINUTE - 5_000);
     await store.write((writer) => writer.wakeCall(timed.id));
     t.ok((await due()).includes(timed.id));
+    await store.write((writer) => writer.postponeCall(timed.id, A_MINUTE));
+    t.notOk((await due()).includes(timed.id));
     t.equal(await suspend(timed, 0), false, 'it runs no longer');
     t.equal(await send('nobody'), 'ended');
     t.strictSame(await store.read.openCalls(), { waiting: 2 });

@@ -15,7 +15,7 @@ const READ_WRITE = ['read', 'write'] as const;
 /** The actions for each kind of resource. Each action also lets its key read the resource that it is done to. */
 const ACTIONS = {
   relayers: ['read', 'send', 'sign', 'rpc', 'write'],
-  plugins: ['read', 'call', 'write'],
+  plugins: ['read', 'call', 'calls', 'write'],
   ...(Object.fromEntries(Object.values(RESOURCE_PATHS).map((path) => [path, READ_WRITE])) as Record<
     ResourcePath,
     typeof READ_WRITE

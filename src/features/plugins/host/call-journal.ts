@@ -45,6 +45,8 @@ export interface RunJournal {
   effect(asked: Asked): NamedEffect;
   /** Notes what the guest is about to hear, at this moment. */
   hear(asked: Asked, reply: CapabilityReply, now: number): CapabilityReply;
+  /** Whether what is asked for is answered at once: the run has heard all that earlier runs heard. */
+  readonly isLive: boolean;
   /** Whether the journal has no room for what the run heard. Then it can have no effect any more. */
   readonly isFull: boolean;
   /** Counts a capability call until it is answered. `settled` waits only for calls that have an effect. */
@@ -307,6 +309,7 @@ export class EffectsWithoutJournal implements RunJournal {
   readonly durable = undefined;
   readonly now = undefined;
   readonly isFull = false;
+  readonly isLive = true;
   readonly #claim: IdempotencyClaim;
   readonly #counts = new Map<string, number>();
   readonly #recorded: ReadonlySet<string>;

@@ -37,9 +37,10 @@ import type { CallRecord, RunningCalls } from './call-record.ts';
 import { MAX_SHOWN_NAMES } from './catalog/fetch-hosts.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import type { ServingVersion } from './catalog/version-swap.ts';
+import { type DurableEnd, type DurableRun, WaitWatch } from './durable-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { lineOfLeftCalls } from './open-calls.ts';
-import { failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } from './outcome.ts';
+import { endingOf, failureAnswer, type PlacedOutcome, pluginAnswerOf, type ShownUsage } from './outcome.ts';
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 
 export interface CallRunnerDeps {
@@ -82,6 +83,15 @@ const BUILD_WAIT_MS = 10_000;
 
 /** Errors with a lower status are answers that the plugin meant to give. */
 const MIN_UNMEANT_STATUS = 500;
+
+/** How long a durable call waits for a place before it makes room for others, in ms. */
+const DURABLE_WAIT_MS = 60_000;
+/** After which time a durable call tries again to get a place, or a process, in ms. */
+const BUSY_MS = 2000;
+const LOST_MS = 500;
+
+/** Nobody waits for a durable call in a way that could end it. */
+const NEVER_GONE: CallerSignal = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /** A lost call runs again only when at least this much time is left before its deadline, in ms. */
 const MIN_RERUN_MS = 100;
@@ -174,8 +184,66 @@ export class CallRunner {
       if (failure !== undefined) throw failure;
       const shown = { ...usage, duration_ms: durationSince(began, clock) };
       const logs = record.open.size === 0 ? report.logs : await this.withLeftCalls(report, record);
-      return this.answer(entry, outcome, { ...report, logs, usage: shown }, record, seat.version);
+      return this.answer(entry, outcome, { ...report, logs, usage: shown }, record, seat.version).answer;
     }
+  }
+
+  /** Runs a durable call until it ends, or waits, or is to be run again. */
+  async runDurable({ entry, caller }: CatalogPlugin, run: DurableRun): Promise<DurableEnd> {
+    const { clock, admission, quarantine } = this.deps;
+    const { journal, inbox, signal, version } = run;
+    const began = clock.elapsed();
+    const waitUntil = began + DURABLE_WAIT_MS;
+    const place = admission.enter({ pluginId: entry.id, version: () => version, waitUntil, signal });
+    const seat = place instanceof Promise ? await place : place;
+    if (seat === 'canceled') return { kind: 'gone' };
+    if (typeof seat === 'string') {
+      return { kind: 'again', inMs: seat === 'closed' ? 0 : BUSY_MS, isCulprit: false, reason: seat };
+    }
+    const timeoutMs = Math.max(1, Math.min(entry.timeout * 1000, run.leftMs));
+    const record = this.deps.calls.begin({
+      child: seat.child.id,
+      plugin: caller,
+      requestId: run.requestId,
+      callerKeyId: run.keyId,
+      fingerprint: () => run.callId,
+      depth: run.depth,
+      journal,
+      inbox,
+    });
+    const drop = () => record.onFailure?.();
+    const driving = this.drive(seat, record, journal.start.context, timeoutMs, NEVER_GONE);
+    const watch = new WaitWatch(record, clock, { sliceMs: version.limits.slice_ms, timeoutMs });
+    if (signal.aborted) drop();
+    else signal.addEventListener('abort', drop, { once: true });
+    const report = await driving;
+    signal.removeEventListener('abort', drop);
+    watch.close();
+
+    if (signal.aborted) return { kind: 'gone' };
+    if (record.failure !== undefined) return { kind: 'failed', error: record.failure };
+    if (watch.waitsFor !== undefined) {
+      this.deps.usage.add(entry.id, 'waits', report.usage);
+      return { kind: 'waits', waitsFor: watch.waitsFor };
+    }
+    if (report.lost) {
+      // Effects of the lost run may still happen. The further run finds them recorded.
+      await journal.settled(timeoutMs);
+      const { isCulprit } = record;
+      return { kind: 'again', inMs: admission.isClosed ? 0 : LOST_MS, isCulprit, reason: 'its process was lost' };
+    }
+    const outcome = restated(report.outcome, entry);
+    if (outcome.kind === 'ended' && (outcome.code === 'SERVICE_UNAVAILABLE' || outcome.code === 'CANCELED')) {
+      return { kind: 'again', inMs: 0, isCulprit: false, reason: outcome.message };
+    }
+    const missed = outcome.kind === 'ended' ? undefined : journal.missed();
+    if (missed !== undefined) return { kind: 'failed', error: missed };
+    this.count(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, began, report.usage);
+    if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, run.keyId);
+    const usage = { ...report.usage, duration_ms: durationSince(began, clock) };
+    const logs = record.open.size === 0 ? report.logs : await this.withLeftCalls(report, record);
+    const { shown, answer } = this.answer(entry, outcome, { ...report, logs, usage }, record, seat.version);
+    return { kind: 'ended', state: shown.kind === 'returned' ? 'returned' : 'threw', ending: endingOf(shown), answer };
   }
 
   /**
@@ -268,7 +336,7 @@ export class CallRunner {
     report: CallReport & { usage: ShownUsage },
     record: CallRecord,
     version: PluginVersion,
-  ): PluginAnswer {
+  ): { shown: PlacedOutcome; answer: PluginAnswer } {
     const serving = this.deps.plugin(entry.id)?.serving;
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
@@ -286,12 +354,12 @@ export class CallRunner {
       { pluginId, requestId: record.requestId, keyId: record.callerKeyId },
       forward_logs,
     );
-    const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
-    return pluginAnswerOf(placed(shown, logs), entry, {
+    const shown = placed(
+      outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) },
       logs,
-      traces: record.traces.entries(this.deps.clock.elapsed()),
-      usage: report.usage,
-    });
+    );
+    const trail = { logs, traces: record.traces.entries(this.deps.clock.elapsed()), usage: report.usage };
+    return { shown, answer: pluginAnswerOf(shown, entry, trail) };
   }
 
   /** Keeps the call for later requests, whether or not its answer shows its lines. Most calls write no lines. */
@@ -337,7 +405,10 @@ export class CallRunner {
  * The JSON text of the call's context. It is made once and passed on to the guest. The caller's credential is not in
  * it.
  */
-function contextText(entry: PluginEntry, request: PluginRequest): string {
+export function contextText(
+  entry: PluginEntry,
+  request: Pick<PluginRequest, 'params' | 'headers' | 'route' | 'method' | 'query' | 'keyId' | 'trigger'>,
+): string {
   const context: InvocationContext = {
     params: request.params,
     headers: withoutCredential(request.headers),

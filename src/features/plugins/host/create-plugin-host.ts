@@ -8,9 +8,12 @@ import {
 } from '../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { writeJson } from '../../../domain/json/json-text.ts';
+import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import type { PluginEntry } from '../records/plugin.ts';
+import { callView } from '../../calls/calls.ts';
+import { lifetimeOf, type PluginEntry } from '../records/plugin.ts';
 import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
@@ -21,8 +24,10 @@ import type { WatchTiming } from './catalog/folder-watch.ts';
 import type { CatalogPlugin, KnownPlugin } from './catalog/known-plugin.ts';
 import { PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
+import { DurableCalls } from './durable-calls.ts';
 import { CapabilityGateway } from './gateway.ts';
-import type { PluginHost, PluginStatus, PluginSurroundings } from './plugin-host.ts';
+import { answerOfEnding } from './outcome.ts';
+import type { PluginAnswer, PluginHost, PluginRequest, PluginStatus, PluginSurroundings } from './plugin-host.ts';
 
 export interface PluginHostDeps {
   /** The `plugins` of the configuration as it is at the start. */
@@ -60,6 +65,8 @@ interface Prepared {
   thread: Promise<void>;
 }
 
+/** How long a durable call waits for the first build of its plugin, in ms. */
+const BUILD_WAIT_MS = 10_000;
 /** How many relayers are compared with a misspelt one. */
 const MAX_NEAR = 200;
 /** How often queues and idle children are looked at. */
@@ -82,6 +89,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let gateway: CapabilityGateway | undefined;
   let views: PluginViews | undefined;
   let runner: CallRunner | undefined;
+  let durableCalls: DurableCalls | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
   /** Read through a function, because `closing` may be set while `start` waits. */
@@ -116,6 +124,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   function dying({ id, pluginId, version }: SandboxProcess, { cause, detail, culprit }: ChildDeath): void {
     const call = calls.find(id, culprit);
+    if (call !== undefined) call.isCulprit = true;
     const keyId = call?.callerKeyId;
     const by = call && { keyId: call.callerKeyId, request: call.fingerprint() };
     const { pluginMs: backOffMs, keyMs } = quarantine.killed(pluginId, `${cause}: ${detail}`, by);
@@ -140,7 +149,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     return opened && { root, ...opened };
   }
 
-  async function start({ services, capabilities, books, settings }: PluginSurroundings): Promise<void> {
+  async function start({ services, capabilities, books, settings, durable }: PluginSurroundings): Promise<void> {
     const { effects, bundles } = services;
     gateway = new CapabilityGateway({
       capabilities: capabilities ?? bindCapabilities(services),
@@ -205,15 +214,41 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       bundles,
       seed: deps.seed,
     });
+    if (durable !== undefined) {
+      durableCalls = new DurableCalls({ ...durable, runner, plugin, bundles, clock, log, metrics, seed: deps.seed });
+      durable.calls.attach(durableCalls);
+      durableCalls.start();
+    }
     ticking = setInterval(tick, TICK_MS);
     await sandbox.settled(CHILD_MS);
   }
 
   async function close(graceMs: number): Promise<void> {
+    durableCalls?.rest();
     await waitUntil(() => underWay === 0, graceMs);
     admission.close();
     clearInterval(ticking);
     await Promise.all([catalog?.close(), sandbox.close(LAST_CHILD_MS), prepared?.catch(() => undefined)]);
+    await durableCalls?.close();
+  }
+
+  /** Accepts a durable call, and answers with its end, or with the call when the caller's wait is over. */
+  async function callDurably(
+    durably: DurableCalls,
+    plugin: KnownPlugin,
+    request: PluginRequest,
+  ): Promise<PluginAnswer> {
+    const { entry } = plugin;
+    if (plugin.serving === undefined) await withTimeout(BUILD_WAIT_MS, plugin.isBuilt);
+    const serving = catalog?.get(entry.id)?.serving;
+    if (serving === undefined)
+      throw new AppError('UNAVAILABLE', { reason: `Plugin ${entry.id} has no version that runs` });
+    const call = await durably.call(plugin, serving.version, request, lifetimeOf(entry));
+    const found = await durably.answerOf(call.id, request.waitMs ?? entry.timeout * 1000);
+    if ('answer' in found) return found.answer;
+    if (found.call.ending !== null) return answerOfEnding(found.call.ending, entry);
+    const body = writeJson({ success: true, data: callView(found.call), error: null });
+    return { status: 202, body, location: `/api/v1/plugins/${entry.id}/calls/${call.id}` };
   }
 
   /** @throws AppError `PLUGIN_NOT_FOUND` */
@@ -243,11 +278,13 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       if (request.method === 'GET' && !plugin.entry.allow_get_invocation) throw new AppError('PLUGIN_GET_DISABLED', {});
       underWay++;
       try {
+        if (plugin.entry.durable && durableCalls !== undefined) return await callDurably(durableCalls, plugin, request);
         return await runner.run(plugin, request, signal);
       } finally {
         underWay--;
       }
     },
+    isDurable: (pluginId) => durableCalls !== undefined && catalog?.get(pluginId)?.entry.durable === true,
     status: () => ({
       ...sandbox.status(),
       running: calls.size,

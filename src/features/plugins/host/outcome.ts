@@ -5,6 +5,7 @@ import {
   type HostFailure,
   type LogEntry,
 } from '../../../../sandbox/contract.ts';
+import type { CallEnding } from '../../calls/record.ts';
 import type { PluginEntry } from '../records/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
@@ -57,6 +58,25 @@ export function pluginAnswerOf(outcome: PlacedOutcome, shape: AnswerShape, trail
       throw new Error(`Unknown outcome ${JSON.stringify(outcome satisfies never)}`);
   }
 }
+
+/** What is stored of the outcome of a durable call. */
+export function endingOf(outcome: PlacedOutcome): CallEnding {
+  if (outcome.kind === 'returned') return { returned: outcome.json };
+  const { message, code } = outcome;
+  const details = 'details' in outcome ? { details: outcome.details } : {};
+  const status = outcome.kind === 'threw' ? httpStatus(outcome.status) : END_CODES[outcome.code].status;
+  return { error: { code, message, status, ...details } };
+}
+
+/** The HTTP answer of a durable call that has ended, for those who did not wait for it here. */
+export function answerOfEnding(ending: CallEnding, shape: AnswerShape): PluginAnswer {
+  const trail = { logs: [], traces: [], usage: NO_USAGE };
+  if ('returned' in ending) return pluginAnswerOf({ kind: 'returned', json: ending.returned }, shape, trail);
+  const { code, message, status, details = '{}' } = ending.error;
+  return failed(status, code, details, message, shape, trail);
+}
+
+const NO_USAGE: ShownUsage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0, duration_ms: 0 };
 
 /** The HTTP answer to a call that never reached plugin code, or that the host itself ended. */
 export function failureAnswer(failure: HostFailure, shape: AnswerShape, trail: CallTrail): PluginAnswer {

@@ -3,6 +3,7 @@ import type { SandboxStatus, UsageTotals } from '../../../../sandbox/host/sandbo
 import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../../domain/page.ts';
+import type { CallsService } from '../../calls/calls.ts';
 import type { Services } from '../../services.ts';
 import type { KvUsage } from '../records/kv.ts';
 import type { PluginEntry } from '../records/plugin.ts';
@@ -10,6 +11,7 @@ import type { StoredPlugin } from '../records/plugin-settings.ts';
 import type { ActualSpend } from '../records/spending.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { BoundCapability } from './capabilities/capability.ts';
+import type { DurableCallsDeps } from './durable-calls.ts';
 
 /** Runs plugins. Hides processes, threads and isolates from its callers. */
 export interface PluginHost {
@@ -25,6 +27,8 @@ export interface PluginHost {
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`, `LOCK_HELD_ELSEWHERE`, `IDEMPOTENCY_RUNNING`, `UNAVAILABLE`
    */
   call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
+  /** Whether the calls of a plugin are durable. */
+  isDurable(pluginId: string): boolean;
   /** All plugins, sorted by id. With `among`: only the plugins with these ids. */
   list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>>;
   /** @throws AppError `PLUGIN_NOT_FOUND` */
@@ -72,6 +76,8 @@ export interface PluginSurroundings {
   capabilities?: ReadonlyMap<string, BoundCapability>;
   /** Reads plugins' usage from the store. */
   books: PluginBooks;
+  /** What durable calls need. Absent: no call is durable. */
+  durable?: Pick<DurableCallsDeps, 'store' | 'engine' | 'newId'> & { calls: Pick<CallsService, 'attach'> };
   /** The settings that clients have stored for a plugin. Absent: no plugin has settings. */
   settings?: (pluginId: string) => StoredPlugin | undefined;
 }
@@ -94,6 +100,11 @@ export interface PluginRequest {
   requestId: string;
   /** The trigger that made the call; `depth` counts the triggers that led to it. */
   trigger?: CallingTrigger & { depth: number };
+  /** The idempotency key of a call of a durable plugin, and a hash of its request. */
+  key?: string;
+  fingerprint?: string;
+  /** How long the caller of a durable plugin waits for the end of the call, in milliseconds; absent: its timeout. */
+  waitMs?: number;
   /** The claim under which the request runs, when it has an idempotency key. Not shown to the plugin. */
   claim?: IdempotencyClaim;
 }
@@ -104,6 +115,8 @@ export interface PluginAnswer {
   body: string;
   /** Seconds, on overload. */
   retryAfter?: number;
+  /** The path of a durable call that goes on. */
+  location?: string;
 }
 
 export interface PluginHostStatus extends SandboxStatus {

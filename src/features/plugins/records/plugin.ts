@@ -137,6 +137,32 @@ export const limitsSchema = z.strictObject({
     .describe('Maximum size of one value as JSON, in bytes'),
 });
 
+/** The longest lifetime of a durable call, in milliseconds. */
+const MAX_LIFETIME_MS = 90 * 86_400_000;
+const DEFAULT_LIFETIME = '24h';
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `7d`: a number with s, m, h or d, in milliseconds; undefined for another text. */
+function lifetimeIn(text: string): number | undefined {
+  const [, digits, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  return ms <= MAX_LIFETIME_MS ? ms : undefined;
+}
+
+/** How long a durable call of a plugin may last, in milliseconds. */
+export function lifetimeOf({ limits }: Pick<PluginEntry, 'limits'>): number {
+  return lifetimeIn(limits.lifetime) ?? UNIT_MS.d;
+}
+
+/** The limits of an entry: those of the sandbox, and that of durable calls. */
+const entryLimitsSchema = limitsSchema.extend({
+  lifetime: z
+    .string()
+    .refine((text) => lifetimeIn(text) !== undefined, 'expected a time such as 30m, 24h or 7d, at most 90d')
+    .default(DEFAULT_LIFETIME)
+    .describe('Longest time from the start of a durable call to its end: a number with s, m, h or d'),
+});
+
 /** One entry of `plugins` in the configuration file. */
 export const pluginEntrySchema = z.strictObject({
   id: pluginIdSchema.describe('Id of the plugin, used in the path of its calls'),
@@ -153,7 +179,13 @@ export const pluginEntrySchema = z.strictObject({
   permissions: permissionsSchema
     .optional()
     .describe('What the plugin may access. Default: all relayers and kv, no hosts, no variables'),
-  limits: limitsSchema.default(DEFAULT_LIMITS).describe('Resource limits of one call and of all calls together'),
+  durable: z
+    .boolean()
+    .default(false)
+    .describe('Whether an accepted call is stored and runs to its end, whatever dies meanwhile'),
+  limits: entryLimitsSchema
+    .default({ ...DEFAULT_LIMITS, lifetime: DEFAULT_LIFETIME })
+    .describe('Resource limits of one call and of all calls together'),
   isolation: z
     .enum(['plugin', 'call'])
     .default('plugin')

@@ -15,7 +15,7 @@ import type { HeldLocks } from './held-locks.ts';
 export type WaitReason =
   | { kind: 'time' }
   | { kind: 'event'; name: string }
-  | { kind: 'transaction'; id: string; relayerId: string };
+  | { kind: 'transaction'; id: string; relayerId: string; isFinal: boolean };
 
 /** On whose behalf a capability runs. */
 export interface Principal {

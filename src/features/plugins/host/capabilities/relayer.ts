@@ -95,8 +95,12 @@ export const relayerCapabilities = [
     },
     async handle({ transactions }, params, principal) {
       const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS, until } = params;
-      const leftMs = principal.waits({ kind: 'transaction', id: transactionId, relayerId }, timeout);
-      const timing = { intervalMs: interval, timeoutMs: leftMs, isFinal: until === 'confirmed' };
+      const isFinal = until === 'confirmed';
+      const leftMs = principal.waits(
+        { kind: 'transaction', id: transactionId, relayerId, isFinal },
+        Math.ceil(timeout),
+      );
+      const timing = { intervalMs: interval, timeoutMs: leftMs, isFinal };
       const transaction = await transactions.wait(relayerId, transactionId, timing, principal.signal);
       if (transaction === undefined) throw new WaitTimeout(`Transaction ${transactionId} timed out after ${timeout}ms`);
       return transaction;

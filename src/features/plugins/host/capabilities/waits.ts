@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { TIMER_REQUEST } from '../../../../../sandbox/contract.ts';
 import { invalidRequest } from '../../../../domain/errors.ts';
 import type { Json } from '../../../../domain/json/json.ts';
+import { eventNameSchema } from '../../../calls/record.ts';
 import { defineCapability, json, type Principal } from './capability.ts';
 import type { RequiredGrant } from './grants.ts';
 import { WaitTimeout } from './relayer-failure.ts';
@@ -52,7 +53,7 @@ export const waitCapabilities = [
     method: 'call.waitFor',
     needs: [],
     params: z.strictObject({
-      name: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/),
+      name: eventNameSchema,
       timeout: milliseconds.exactOptional(),
     }),
     result: json<Json>('any'),

@@ -71,6 +71,7 @@ export class PluginViews {
       path: entry.path,
       ...settingsView(entry),
       isolation: entry.isolation,
+      durable: entry.durable,
       enabled: !plugin.isDisabled,
       state: away === undefined ? stateOf(plugin) : 'backing-off',
       version: serving === undefined ? null : { hash: serving.version.version, since: wireTime(serving.since) },

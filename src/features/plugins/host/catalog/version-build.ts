@@ -54,7 +54,8 @@ function versionOf(
   const reads = { environment: findEnvironmentReads(code), ...findFetchHosts(code) };
   reportMissing(deps.log, entry.id, reads, env, grants);
   for (const change of builtInChanges(code, filename, kept.positions)) reportChange(deps.log, entry.id, change);
-  const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
+  const { lifetime: _, ...limits } = entry.limits;
+  const parts = { pluginId: entry.id, code, filename, env, limits, isolation: entry.isolation };
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
   return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
 }

@@ -14,7 +14,7 @@ t.test('an entry of the reference’s shape is complete', (t) => {
   t.equal(entry.emit_logs, true);
   t.equal(entry.emit_traces, false);
   t.equal(entry.permissions, undefined, 'absent permissions stay absent: every relayer and kv');
-  t.same(entry.limits, DEFAULT_LIMITS);
+  t.same(entry.limits, { ...DEFAULT_LIMITS, lifetime: '24h' });
   t.end();
 });
 
@@ -26,7 +26,7 @@ t.test('where permissions are present, each absent key is denied', (t) => {
 
 t.test('given limits are completed with the defaults', (t) => {
   const { limits } = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', limits: { slice_ms: 100 } });
-  t.same(limits, { ...DEFAULT_LIMITS, slice_ms: 100 });
+  t.same(limits, { ...DEFAULT_LIMITS, slice_ms: 100, lifetime: '24h' });
   t.end();
 });
 
@@ -38,6 +38,8 @@ t.test('wrong fields are refused', (t) => {
     ['unknown grant', { permissions: { relayers: { r: ['steal'] } } }],
     ['unknown limit', { limits: { cpu: 1 } }],
     ['limit out of bounds', { limits: { memory_mb: 1 } }],
+    ['no lifetime', { limits: { lifetime: '7' } }],
+    ['too long a lifetime', { limits: { lifetime: '91d' } }],
     ['config is not an object', { config: 3 }],
   ];
   for (const [name, fields] of wrong) {
