@@ -185,7 +185,7 @@ function hostsIn(code: string): string[] {
 
 /** Whether code asks other hosts by itself, as far as that can be seen. */
 export function fetches(code: string): boolean {
-  return /\b(?:fetch|axios|ky|got)\b/.test(code);
+  return /\bfetch\s*\(|['"](?:axios|axios-retry|ky|got|node-fetch|cross-fetch)['"]/.test(code);
 }
 
 const UNSUPPORTED: Readonly<Record<ScriptKind, readonly (readonly [RegExp, string])[]>> = {

@@ -67,13 +67,16 @@ async function importScript(context: CommandContext, given: CommandArguments): P
   const list = (title: string, lines: readonly string[]) => {
     if (lines.length > 0) context.say([`\n${title}`, ...lines.map((line) => `- ${line}`)].join('\n'));
   };
-  const unset = mapping.entry.permissions.env.filter((name) => !variables[name]);
+  const secrets = (mapping.entry.triggers ?? []).flatMap(({ secret }) =>
+    secret?.type === 'env' ? [secret.value] : [],
+  );
+  const unset = [...mapping.entry.permissions.env, ...secrets].filter((name) => !variables[name]);
   const needs = packages.map(({ name, version }) => (version === undefined ? name : `${name}@${version}`));
   list('To do:', [
     ...(needs.length > 0
       ? [`Install what it imports, in the folder of the service: npm install ${needs.join(' ')}`]
       : []),
-    ...(unset.length > 0 ? [`Set in the environment: ${unset.join(', ')}`] : []),
+    ...(unset.length > 0 ? [`Set in the environment, before the service starts again: ${unset.join(', ')}`] : []),
     ...mapping.todo,
   ]);
   list('Not mapped:', [...script.unmapped, ...mapping.unmapped]);

@@ -233,7 +233,7 @@ function triggersOfAction({ trigger }: Action, id: string) {
     return {
       ...none,
       triggers: [{ name, on: 'webhook' as const, secret: { type: 'env' as const, value } }],
-      todo: [`${caller} now calls ${path}, signed with ${value} (docs/plugins.md): set it in the environment`],
+      todo: [`${caller} now calls ${path}, signed with the secret in ${value} (docs/plugins.md)`],
       unmapped: type === 'monitor-filter' ? ['It filters matches for a monitor: nothing reads what it returns'] : [],
     };
   }

@@ -98,7 +98,7 @@ t.test('a Web3 Function becomes a plugin, and all that could not be mapped is sa
   t.ok(existsSync(join(dir, 'plugins/my-oracle/helper.ts')));
   for (const file of ['.env', 'index.test.ts']) t.notOk(existsSync(join(dir, 'plugins/my-oracle', file)), file);
   for (const line of [
-    'Set in the environment: PRICE_API',
+    'Set in the environment, before the service starts again: PRICE_API',
     'npm install price-feed-client@^1.2.3',
     'msg.sender',
     'helper.ts imports "../abi.json", which is outside',
@@ -169,7 +169,9 @@ t.test('an Action of a webhook or a monitor gets a signed webhook', async (t) =>
     const name = type === 'webhook' ? 'webhook' : 'monitor';
     const secret = { type: 'env', value: 'MY_SWEEP_SECRET' };
     t.match(entryIn(dir), { triggers: [{ name, on: 'webhook', secret }] });
-    t.match(said, `POST /api/v1/hooks/my-sweep/${name}, signed with MY_SWEEP_SECRET`);
+    t.match(said, `POST /api/v1/hooks/my-sweep/${name}, signed with the secret in MY_SWEEP_SECRET`);
+    t.match(said, /before the service starts again: .*MY_SWEEP_SECRET/);
+    t.notMatch(said, 'spells out no host');
   }
   const yml = SERVERLESS("        type: 'schedule'\n        cron: '0 0 * * *'", 'paused');
   const dir = t.testdir({ config: service(), project: { 'serverless.yml': yml, actions: { sweep: ACTION } } });
