@@ -123,8 +123,8 @@ export interface ReplayResult {
 const TIMEOUT_MS = 120_000;
 const CLOSE_MS = 3000;
 const TICK_MS = 250;
-/** A call that is quiet for so long, in milliseconds, waits for what its record does not have. */
-const QUIET_MS = 5000;
+/** A call that asks for nothing for so long, in milliseconds, waits for what its record does not have. */
+const QUIET_MS = 10_000;
 const MAX_SHOWN = 2000;
 
 /** Answers the requests of one call. */
@@ -145,7 +145,7 @@ export class LocalCalls {
       sandboxDir: SANDBOX_DIR,
       log: createLog('silent'),
       clock: systemClock,
-      maxProcesses: 2,
+      maxProcesses: 8,
       mostThreads: 1,
     });
     this.#ticking = setInterval(() => this.#sandbox.tick(), TICK_MS).unref();
@@ -250,16 +250,16 @@ class ReplayedCall {
     this.#secrets = secrets;
     this.#cancel = cancel;
     this.#places = new Map(record.deliveries.map(({ request }, place) => [request, place]));
-    this.#heard();
   }
 
   ask(request: RequestMessage): Promise<CapabilityReply> {
-    this.#heard();
+    clearTimeout(this.#quiet);
     const { id, method } = request;
     const payload = payloadOf(request);
     const recorded = this.#record.deliveries[this.#places.get(id) ?? -1];
     if (recorded === undefined) {
       this.#unrecorded.set(id, { method, payload });
+      this.#watch();
       return new Promise(() => undefined);
     }
     // The record has the names of secrets, and the hash that of the payload with the secrets of where it was made.
@@ -323,15 +323,19 @@ class ReplayedCall {
     const { deliveries } = this.#record;
     for (let next = deliveries[this.#next]; next !== undefined; next = deliveries[this.#next]) {
       const deliver = this.#waiting.get(next.request);
-      if (deliver === undefined) return;
+      if (deliver === undefined) return this.#watch();
       this.#waiting.delete(next.request);
       this.#next += 1;
       deliver();
     }
+    this.#watch();
   }
 
-  #heard(): void {
+  /** Ends the call some time after its last request, if it waits for answers that its record does not have. */
+  #watch(): void {
     clearTimeout(this.#quiet);
+    const isAtEnd = this.#record.outcome === null && this.#next === this.#record.deliveries.length;
+    if (this.#waiting.size + this.#unrecorded.size === 0 && !isAtEnd) return;
     this.#quiet = setTimeout(() => {
       this.#isQuiet = true;
       this.#cancel();
