@@ -1,6 +1,6 @@
 import type { Log } from '../observability/log.ts';
 import type { Lease } from '../store/lease.ts';
-import type { Store, StoreWriter } from '../store/store.ts';
+import type { Store, StoreWriter, WriteOptions } from '../store/store.ts';
 import { EndablePause } from './repeating-task.ts';
 
 /** Renewals in the life of a lease. One lost or late renewal does not end the lease. */
@@ -24,7 +24,7 @@ export interface HeldLease {
    */
   isLive(): boolean;
   /** Writes under the lease. Throws LeaseLost when another instance has it by now. */
-  write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  write<T>(body: (writer: StoreWriter) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Gives the lease back. Safe to call twice. */
   release(): Promise<void>;
 }
@@ -131,7 +131,7 @@ export class LeaseRegistry {
       name: lease.name,
       token: lease.token,
       isLive: () => (current()?.liveUntil ?? 0) > elapsed(),
-      write: (body) => store.writeUnder(lease, body),
+      write: (body, options) => store.writeUnder(lease, body, options),
       release: async () => {
         if (current() === undefined) return;
         this.#entries.delete(lease.name);

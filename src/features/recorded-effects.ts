@@ -34,16 +34,16 @@ export type OnceResult<T extends WriteResult> = { isRepeat: false; made: T } | {
 
 /**
  * Runs a write body and records its effect in the same commit. If an earlier run recorded the effect, it writes
- * nothing. The options are those of the body; one that records an effect does not only add.
+ * nothing. The options are those of the body; one that records an effect is not apart.
  */
 export async function writeEffectOnce<T extends WriteResult>(
   store: Store,
   effect: KeyedEffect | undefined,
   body: (writer: StoreWriter) => Promise<T>,
-  { onlyAdds = false }: WriteOptions = {},
+  { isApart = false }: WriteOptions = {},
 ): Promise<OnceResult<T>> {
   return await store.write((writer) => inWriteOnce(writer, effect, body), {
-    onlyAdds: onlyAdds && effect === undefined,
+    isApart: isApart && effect === undefined,
   });
 }
 

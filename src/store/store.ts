@@ -48,10 +48,11 @@ import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
 export interface WriteOptions {
   /**
-   * The body only adds rows with ids of its own, and reads nothing that another body changes. PostgreSQL then runs
-   * several such bodies at once in one transaction, which costs one commit. If one of them fails, each runs again alone.
+   * No other body writes what this one reads or writes, but rows that are held until the commit, such as leases. So
+   * PostgreSQL may run several such bodies at once in one transaction, which costs one commit. If one of them fails,
+   * each runs again alone.
    */
-  onlyAdds?: boolean;
+  isApart?: boolean;
 }
 
 /**
@@ -76,7 +77,7 @@ export interface Store {
    * Like `write`, while the lease is held: no other instance can take the lease before the commit.
    * @throws LeaseLost when the lease is no longer held
    */
-  writeUnder<T>(lease: Lease, body: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  writeUnder<T>(lease: Lease, body: (writer: StoreWriter) => Promise<T>, options?: WriteOptions): Promise<T>;
   readonly leases: Leases;
   /** Rate limits over all instances; null where one process has the store to itself. */
   readonly buckets: SharedTokenBuckets | null;

@@ -98,41 +98,51 @@ export class TransactionLedger {
     if (changes.length === 0) {
       return new Map();
     }
-    const done = await this.#applyAll(changes).catch((error: unknown) => {
-      if (error instanceof StaleTransaction) return this.#applyFitting(changes);
-      throw error;
-    });
+    const done = await this.#applyMost(changes);
     const now = this.#tell(done);
     if (changes.some(({ transaction }) => !now.has(transaction.id))) this.#deps.onDoubt();
     return now;
   }
 
+  /** @returns the changes that were applied */
+  async #applyMost(changes: readonly LaneChange[], isApart = mayShare(changes)): Promise<readonly LaneChange[]> {
+    try {
+      return await this.#applyAll(changes, isApart);
+    } catch (error) {
+      if (error instanceof SharedBudget) return await this.#applyMost(changes, false);
+      if (error instanceof StaleTransaction) return await this.#applyFitting(changes);
+      throw error;
+    }
+  }
+
   /**
    * Asks for everything at once, which costs one round trip to PostgreSQL.
-   * @throws StaleTransaction when a transaction has another status by now: nothing was changed
+   * @throws StaleTransaction when a transaction has another status by now, SharedBudget: nothing was changed
    */
-  async #applyAll(changes: readonly LaneChange[]): Promise<readonly LaneChange[]> {
+  async #applyAll(changes: readonly LaneChange[], isApart: boolean): Promise<readonly LaneChange[]> {
     return await this.#write(async (writer) => {
       const [isApplied] = await Promise.all([
         Promise.all(changes.map((change) => storeChange(writer, change))),
-        this.#storeAround(writer, changes),
+        this.#storeAround(writer, changes, isApart ? assertUnbudgeted : this.#settleSpending),
       ]);
       if (isApplied.includes(false)) throw new StaleTransaction();
       return changes;
-    });
+    }, isApart);
   }
 
   async #applyFitting(changes: readonly LaneChange[]): Promise<readonly LaneChange[]> {
     return await this.#write(async (writer) => {
       const isApplied = await Promise.all(changes.map((change) => storeChange(writer, change)));
       const applied = changes.filter((_, index) => isApplied[index]);
-      await this.#storeAround(writer, applied);
+      await this.#storeAround(writer, applied, this.#settleSpending);
       return applied;
     });
   }
 
+  readonly #settleSpending: Settle = (writer, moved) => settleSpending(writer, moved, this.#deps.chains);
+
   /** Stores what goes with changes. */
-  async #storeAround(writer: StoreWriter, changes: readonly LaneChange[]): Promise<void> {
+  async #storeAround(writer: StoreWriter, changes: readonly LaneChange[], settle: Settle): Promise<void> {
     await Promise.all([
       ...changes.flatMap((change) => [
         change.first !== undefined && writer.insertTransaction(change.first),
@@ -140,7 +150,7 @@ export class TransactionLedger {
       ]),
       settleSequences(writer, changes),
       this.#deps.outbox.transactionsMoved(writer, forWebhooks(changes)),
-      settleSpending(writer, movedBy(changes), this.#deps.chains),
+      settle(writer, movedBy(changes)),
     ]);
   }
 
@@ -170,7 +180,7 @@ export class TransactionLedger {
         // Where a transaction has another status, its attempt may be refused as well.
         if (updated.status === 'fulfilled' && updated.value.includes(false)) throw new StaleTransaction();
         for (const one of [updated, ...others]) if (one.status === 'rejected') throw one.reason;
-      });
+      }, mayShare(signed));
     } catch (error) {
       if (!(error instanceof StaleTransaction)) throw error;
       this.#deps.onDoubt();
@@ -220,11 +230,11 @@ export class TransactionLedger {
     this.#deps.metrics.count('transaction_broadcasts', { ...labelsOf(transaction), outcome });
   }
 
-  async #write<T>(body: (writer: StoreWriter) => Promise<T>): Promise<T> {
+  async #write<T>(body: (writer: StoreWriter) => Promise<T>, isApart = false): Promise<T> {
     try {
-      return await this.#store.write(body);
+      return await this.#store.write(body, { isApart });
     } catch (error) {
-      if (!(error instanceof StaleTransaction)) this.#deps.onDoubt();
+      if (!(error instanceof Undone)) this.#deps.onDoubt();
       throw error;
     }
   }
@@ -356,5 +366,30 @@ function forWebhooks(changes: readonly Pick<LaneChange, 'transaction' | 'set' | 
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 
-/** Undoes a commit when a transaction has another status than expected. */
-class StaleTransaction extends Error {}
+/** More changes are a commit of their own: others would wait for it. */
+const MAX_SHARED = 16;
+
+/** Whether changes may share a commit with those of other lanes. What a plugin sent may have a budget to settle. */
+function mayShare(changes: readonly Pick<LaneChange, 'transaction' | 'set'>[]): boolean {
+  const isApart = ({ transaction, set }: Pick<LaneChange, 'transaction' | 'set'>) =>
+    set.status === undefined || !isFinal(set.status) || transaction.origin === null;
+  return changes.length <= MAX_SHARED && changes.every(isApart);
+}
+
+/** Settles what transactions that have moved took from budgets. */
+type Settle = (writer: StoreWriter, moved: readonly Transaction[]) => Promise<void>;
+
+/** @throws SharedBudget when a transaction that ended has a budget: lanes that share a commit cannot both settle one */
+async function assertUnbudgeted(writer: StoreWriter, moved: readonly Transaction[]): Promise<void> {
+  const ended = moved.filter(({ status }) => isFinal(status)).map(({ id }) => id);
+  if (ended.length > 0 && (await writer.budgeted(ended)).size > 0) throw new SharedBudget();
+}
+
+/** Undoes a commit that is to be tried in another way. */
+class Undone extends Error {}
+
+/** A transaction has another status than expected. */
+class StaleTransaction extends Undone {}
+
+/** Several lanes may share the budget. */
+class SharedBudget extends Undone {}

@@ -176,7 +176,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       if (actor?.pluginId !== undefined) transaction.origin = { pluginId: actor.pluginId, depth: actor.depth ?? 0 };
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       // Neither a budget nor an earlier transaction is looked at.
-      const onlyAdds = spender === undefined && contentKey === null && parsed.signedAs === undefined;
+      const isApart = spender === undefined && contentKey === null && parsed.signedAs === undefined;
       const { made } = await spending.within(spender, asked, (reserve) => {
         const write = async (writer: StoreWriter) => {
           const accepted = async () => {
@@ -197,7 +197,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
           const [transactionId] = await Promise.all([accepted(), holdRelayer(writer, relayerId)]);
           return { outcome: null, transactionId };
         };
-        return writeEffectOnce(store, effect, write, { onlyAdds });
+        return writeEffectOnce(store, effect, write, { isApart });
       });
       if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
       metrics.count('transactions_created', { relayer_id: relayerId, network_type: transaction.networkType });

@@ -79,10 +79,11 @@ export class PostgresLeases implements Leases {
    * transaction ends, so no instance can take the lease over in between. A condition on a write alone would not be
    * enough: it let a stale owner commit after a takeover. The owner is compared too: a server that loses its last
    * commits gives a token again.
-   * @returns a function that asks at once, and throws LeaseLost unless the lease is held
+   * @returns a function that asks at once, and throws LeaseLost unless the lease is held. `isOneOfSeveral`: fails where
+   * it had to wait, because a transaction that waits for one lease and holds another could wait for ever
    */
-  heldOver(connection: Pick<Connection, 'run'>): (lease: Lease) => Promise<void> {
-    const held = preparedQuery(connection, (name: string, token: number) =>
+  heldOver(connection: Pick<Connection, 'run'>): (lease: Lease, isOneOfSeveral?: boolean) => Promise<void> {
+    const lock = (name: string, token: number) =>
       this.#db
         .selectFrom('leases')
         .select('token')
@@ -90,10 +91,12 @@ export class PostgresLeases implements Leases {
         .where('token', '=', token)
         .where('owner', '=', this.#owner)
         .where('expires_at', '>', nowMs)
-        .forShare(),
-    );
-    return async (lease) => {
-      if ((await held(lease.name, lease.token)).length === 0) throw new LeaseLost(lease);
+        .forShare();
+    const held = preparedQuery(connection, (name: string, token: number) => lock(name, token));
+    const heldNow = preparedQuery(connection, (name: string, token: number) => lock(name, token).noWait());
+    return async (lease, isOneOfSeveral = false) => {
+      const rows = await (isOneOfSeveral ? heldNow : held)(lease.name, lease.token);
+      if (rows.length === 0) throw new LeaseLost(lease);
     };
   }
 

@@ -66,7 +66,7 @@ const MAX_PAUSE_MS = 2_000;
 /** How often a colliding write is tried. In each round of colliding writers, one wins. */
 const TRIES = 50;
 
-/** How many bodies that only add share a transaction. */
+/** How many bodies share a transaction, where they may. */
 const BODIES_TOGETHER = 64;
 
 /** Such a body waits no longer than this for the commit of others, which a locked row may hold up. */
@@ -247,13 +247,17 @@ interface Parts {
   sealer: Sealer | undefined;
 }
 
-type Body = (writer: StoreWriter) => Promise<unknown>;
+/** A body that may share its transaction, and the lease that it needs. */
+interface BodyApart {
+  lease: Lease | undefined;
+  body: (writer: StoreWriter) => Promise<unknown>;
+}
 
 /** What writes over one connection of the pool use. Kept with it, so that each query is built and compiled once. */
 interface WritingConnection {
   connection: TransactionConnection;
   writer: StoreWriter;
-  assertHeld(lease: Lease): Promise<void>;
+  assertHeld(lease: Lease, isOneOfSeveral: boolean): Promise<void>;
 }
 
 function compose({ pool, commit, whole, leases, instances, hints, sealer }: Parts): Store {
@@ -308,15 +312,22 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
     return made;
   }
 
-  /** @param run runs the body, or several of them */
-  async function writeOnce<T>(lease: Lease | undefined, run: (writer: StoreWriter) => Promise<T>): Promise<T> {
+  /**
+   * @param run runs the body, or several of them
+   * @param onCommit called before the commit, after which it is unknown what is kept
+   */
+  async function writeOnce<T>(
+    leasesNeeded: readonly Lease[],
+    run: (writer: StoreWriter) => Promise<T>,
+    onCommit = () => {},
+  ): Promise<T> {
     const client = await pool.connect();
     let isBroken = true;
     try {
       const { connection, writer, assertHeld } = writingOver(client);
       connection.begin(begin);
       // Asked for first, and so in force before anything else of the body. It goes along with its first statements.
-      const held = lease === undefined ? Promise.resolve() : assertHeld(lease);
+      const held = Promise.all(leasesNeeded.map((lease) => assertHeld(lease, leasesNeeded.length > 1)));
       const [ended, isHeld] = await Promise.allSettled([run(writer), held]);
       const failed = isHeld.status === 'rejected' ? isHeld : ended;
       if (failed.status === 'rejected') {
@@ -324,6 +335,7 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
         if (!isBroken) await connection.rollback().catch(() => (isBroken = true));
         throw failed.reason;
       }
+      onCommit();
       await connection.commit();
       isBroken = false;
       return failed.value;
@@ -336,50 +348,58 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
     guard.enter(() => body(writer)).ended;
 
   async function alone<T>(lease: Lease | undefined, body: (writer: StoreWriter) => Promise<T>): Promise<T> {
-    return againOnCollision(() => writeOnce(lease, (writer) => inScope(body, writer)));
+    const needed = lease === undefined ? [] : [lease];
+    return againOnCollision(() => writeOnce(needed, (writer) => inScope(body, writer)));
   }
 
-  const additions = new Gathering<Body, unknown>(async (waiting) => {
-    const parts = Array.from({ length: Math.ceil(waiting.length / BODIES_TOGETHER) }, (_, part) =>
-      waiting.slice(part * BODIES_TOGETHER, (part + 1) * BODIES_TOGETHER),
-    );
-    await Promise.all(parts.map((part) => addTogether(part)));
-  }, BODIES_LIMITS);
+  const gathering = () =>
+    new Gathering<BodyApart, unknown>(async (waiting) => {
+      const parts = Array.from({ length: Math.ceil(waiting.length / BODIES_TOGETHER) }, (_, part) =>
+        waiting.slice(part * BODIES_TOGETHER, (part + 1) * BODIES_TOGETHER),
+      );
+      await Promise.all(parts.map((part) => writeTogether(part)));
+    }, BODIES_LIMITS);
+  // Clients wait for those of requests; those of lanes may be long.
+  const [ofRequests, ofLanes] = [gathering(), gathering()];
 
   /** Runs the bodies in one transaction. When one fails, nothing is kept, and each runs again alone. Never rejects. */
-  async function addTogether(part: readonly Waiting<Body, unknown>[]): Promise<void> {
-    let isUndone = false;
+  async function writeTogether(part: readonly Waiting<BodyApart, unknown>[]): Promise<void> {
     const all = async (writer: StoreWriter) => {
-      const ended = await Promise.allSettled(part.map(({ asked }) => inScope(asked, writer)));
-      isUndone = ended.some(({ status }) => status === 'rejected');
+      const ended = await Promise.allSettled(part.map(({ asked: { body } }) => inScope(body, writer)));
       return ended.map((one) => {
         if (one.status === 'rejected') throw one.reason;
         return one.value;
       });
     };
+    const needed = new Map(
+      part.flatMap(({ asked: { lease } }) => (lease === undefined ? [] : [[leaseKey(lease), lease]])),
+    );
+    let isCommitting = false;
     try {
       if (part.length > 1) {
-        const results = await writeOnce(undefined, all);
+        const results = await writeOnce([...needed.values()], all, () => (isCommitting = true));
         for (const [at, { resolve }] of part.entries()) resolve(results[at]);
         return;
       }
     } catch (cause) {
-      // After a failed commit it is unknown what is kept, so nothing is tried again.
-      if (isConnectionTrouble(cause) || !(isUndone || isSerializationFailure(cause))) {
+      if (isConnectionTrouble(cause) || (isCommitting && !isSerializationFailure(cause))) {
         for (const { reject } of part) reject(callerErrorOf(cause));
         return;
       }
     }
-    await Promise.all(part.map(({ asked, resolve, reject }) => alone(undefined, asked).then(resolve, reject)));
+    await Promise.all(
+      part.map(({ asked: { lease, body }, resolve, reject }) => alone(lease, body).then(resolve, reject)),
+    );
   }
 
   async function write<T>(
     lease: Lease | undefined,
     body: (writer: StoreWriter) => Promise<T>,
-    { onlyAdds = false }: WriteOptions = {},
+    { isApart = false }: WriteOptions = {},
   ): Promise<T> {
     guard.assertOutside();
-    const writing = onlyAdds ? (additions.add(body) as Promise<T>) : alone(lease, body);
+    const together = lease === undefined ? ofRequests : ofLanes;
+    const writing = isApart ? (together.add({ lease, body }) as Promise<T>) : alone(lease, body);
     running.add(writing);
     return writing.finally(() => running.delete(writing));
   }
@@ -412,6 +432,10 @@ function compose({ pool, commit, whole, leases, instances, hints, sealer }: Part
       return closing;
     },
   };
+}
+
+function leaseKey({ name, token }: Lease): string {
+  return `${token} ${name}`;
 }
 
 /**

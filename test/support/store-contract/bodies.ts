@@ -24,7 +24,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
     t.equal(outcomes[0]?.status === 'rejected' && outcomes[0].reason, mishap);
   });
 
-  t.test('bodies that only add share a commit; one that throws is undone alone', async (t) => {
+  t.test('bodies apart from all others share a commit; one that throws is undone alone', async (t) => {
     const store = await withRelayer(open)(t);
     const mishap = new Error('mishap');
     const add = (id: string, fails: boolean) =>
@@ -34,7 +34,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
           await Promise.all([inserted, fails ? Promise.reject(mishap) : writer.holdRelayer('relayer-1')]);
           return id;
         },
-        { onlyAdds: true },
+        { isApart: true },
       );
     for (const isOneWrong of [false, true]) {
       const ids = Array.from({ length: 150 }, (_, index) => `${isOneWrong}-${index}`);
@@ -53,7 +53,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
   t.test('of two bodies that add the same, one is kept', async (t) => {
     const store = await withRelayer(open)(t);
     const add = (id: string) =>
-      store.write((writer) => writer.insertTransaction(transactionOf({ id })), { onlyAdds: true });
+      store.write((writer) => writer.insertTransaction(transactionOf({ id })), { isApart: true });
     const outcomes = await Promise.allSettled([add('a'), add('same'), add('b'), add('same'), add('c')]);
     t.strictSame(outcomes.map(({ status }) => status).sort(), [
       'fulfilled',
@@ -65,10 +65,10 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
     for (const id of ['a', 'b', 'c', 'same']) t.ok(await store.read.transaction('relayer-1', id), id);
   });
 
-  t.test('closing waits for bodies that only add', async (t) => {
+  t.test('closing waits for bodies that share a commit', async (t) => {
     const store = await withRelayer(open)(t);
     const asked = Array.from({ length: 20 }, (_, index) =>
-      store.write((writer) => writer.insertTransaction(transactionOf({ id: `t${index}` })), { onlyAdds: true }),
+      store.write((writer) => writer.insertTransaction(transactionOf({ id: `t${index}` })), { isApart: true }),
     );
     t.equal((await Promise.all([...asked, store.close()])).length, 21);
   });

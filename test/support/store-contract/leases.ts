@@ -92,4 +92,43 @@ export function leasesContract(t: Test, open: (t: Test) => Promise<Store>): void
     );
     t.equal((await store.read.transactions('relayer-1', { page: 1, perPage: 100 })).total, 10);
   });
+
+  t.test('writes of several lanes that share a commit: a lost lease refuses its own only', async (t) => {
+    const store = await open(t);
+    const names = Array.from({ length: 12 }, (_, index) => `lane-${index}`);
+    const leases = await Promise.all(names.map((name) => leaseOf(store, name)));
+    const add = (lease: Lease, id: string) =>
+      store.writeUnder(lease, (writer) => writer.insertTransaction(transactionOf({ id })), { isApart: true });
+    for (const [round, lost] of [undefined, leases[5]].entries()) {
+      if (lost !== undefined) await store.leases.release([lost]);
+      const [outcomes] = await Promise.all([
+        Promise.allSettled(leases.map((lease, index) => add(lease, `t${round}-${index}`))),
+        store.leases.renew(leases),
+      ]);
+      for (const [index, outcome] of outcomes.entries()) {
+        const isLost = leases[index] === lost;
+        if (isLost) t.match(outcome, { status: 'rejected', reason: { name: 'LeaseLost' } });
+        else t.equal(outcome.status, 'fulfilled');
+        t.equal((await store.read.transactionOfLane(transactionOf().lane, `t${round}-${index}`)) === undefined, isLost);
+      }
+    }
+  });
+
+  t.test('writes that share a commit go through while their leases are renewed', async (t) => {
+    const store = await open(t);
+    const leases = await Promise.all(Array.from({ length: 8 }, (_, index) => leaseOf(store, `lane-${index}`)));
+    const writing = leases.map(async (lease, index) => {
+      for (let count = 0; count < 25; count += 1)
+        await store.writeUnder(
+          lease,
+          (writer) => writer.insertTransaction(transactionOf({ id: `t${index}-${count}` })),
+          { isApart: true },
+        );
+    });
+    const renewing = async () => {
+      for (let count = 0; count < 25; count += 1) t.equal((await store.leases.renew(leases)).length, leases.length);
+    };
+    await Promise.all([...writing, renewing()]);
+    t.equal((await store.read.transactions('relayer-1', { page: 1, perPage: 1 })).total, 200);
+  });
 }
