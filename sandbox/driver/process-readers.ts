@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 const FILE_BYTES = 4096;
 
 /** A file of a process below Linux's `/proc`. An open file stays with its process even if another gets its id later. */
-export class ProcessFile {
+class ProcessFile {
   readonly #pid: () => number | undefined;
   readonly #name: string;
   readonly #buffer = Buffer.alloc(FILE_BYTES);

@@ -1,6 +1,6 @@
 /**
  * `node test/load/bench/sandbox.ts` measures the sandbox alone, without HTTP: calls per second through one child, directly and
- * through a driver thread, and the latency of a call in a reused isolate and in a new one.
+ * of a pool of driver threads, and the latency of a call in a reused isolate and in a new one.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ const trivial = plugin("return { greeting: 'Hello, ' + context.params.name + '!'
 type Run = () => Promise<CallReport>;
 
 await straight();
-await throughThread();
+await ofPool();
 await freshIsolate();
 
 async function straight(): Promise<void> {
@@ -40,7 +40,7 @@ async function straight(): Promise<void> {
   await sandbox.close();
 }
 
-async function throughThread(): Promise<void> {
+async function ofPool(): Promise<void> {
   const loaded = Promise.withResolvers<void>();
   const post = (thread: number, message: ChildNews): void => {
     if (message.type === 'ready') pool.post(thread, { type: 'load', child: 1, version: trivial });
@@ -61,7 +61,7 @@ async function throughThread(): Promise<void> {
   await loaded.promise;
   let call = 0;
   const context = contextText({ name: 'bench' });
-  await measure('one child, through a thread', () => {
+  await measure('one child, of a pool of threads', () => {
     call += 1;
     return pool.run(thread, { child: 1, call, version: trivial.version, context, timeout_ms: 10_000 });
   });
