@@ -8,6 +8,7 @@ import { devCommand } from './dev.ts';
 import { importCommand } from './import/import.ts';
 import { keystoreCommand } from './keystore.ts';
 import { pluginCommand } from './plugin/plugin.ts';
+import { callsCommand } from './remote/calls.ts';
 import { keysCommand, pluginsCommand, relayersCommand, whoamiCommand } from './remote/lists.ts';
 import { logsCommand } from './remote/logs.ts';
 import { txCommand } from './remote/tx.ts';
@@ -28,6 +29,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   tx: txCommand,
   plugins: pluginsCommand,
   logs: logsCommand,
+  calls: callsCommand,
   webhooks: webhooksCommand,
   keys: keysCommand,
   whoami: whoamiCommand,
