@@ -92,7 +92,7 @@ async function mapFunction(script: ForeignScript, { id, relayer }: MappingWishes
   return {
     about: `a Web3 Function of Gelato; ${main} runs as it is`,
     entry: {
-      ...{ id, path: `${id}/${main}`, timeout: LONGEST_RUN },
+      ...{ id, path: `${id}/${main}`, durable: true, timeout: LONGEST_RUN },
       config: { relayer, userArgs },
       permissions: permissionsOf(script, relayer),
       ...(memory === 256 || memory === 512 ? { limits: { memory_mb: memory } } : {}),
@@ -153,7 +153,7 @@ async function mapAction(script: ForeignScript, { id, relayer }: MappingWishes, 
   return {
     about: 'an Action of Defender; plugin.cjs gives it its event',
     entry: {
-      ...{ id, path: `${id}/plugin.cjs`, timeout: LONGEST_RUN },
+      ...{ id, path: `${id}/plugin.cjs`, durable: true, timeout: LONGEST_RUN },
       config: { relayer, ...(typeof action?.name === 'string' && { name: action.name }) },
       permissions: { ...permissions, env: [...new Set([...permissions.env, ...variables])].sort() },
       ...(triggers.length > 0 && !isPaused && { triggers }),

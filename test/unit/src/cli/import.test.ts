@@ -84,7 +84,7 @@ t.test('a Web3 Function becomes a plugin, and all that could not be mapped is sa
   t.equal(code, 0, complained);
   const entry = entryIn(dir);
   t.strictSame(entry, {
-    ...{ id: 'my-oracle', path: 'my-oracle/index.ts', timeout: 3600 },
+    ...{ id: 'my-oracle', path: 'my-oracle/index.ts', durable: true, timeout: 3600 },
     config: { relayer: 'sepolia-1', userArgs: { currency: 'ether', steps: ['1'] } },
     permissions: {
       relayers: { 'sepolia-1': ['read', 'send', 'rpc'] },
@@ -146,7 +146,7 @@ t.test('an Action takes schedule, relayer policies and variables from its server
   t.match(which.complained, 'Name the relayer that it sends through: --relayer <id> (a, b)');
   const { said } = await runTyped(dir, ['import', 'project/actions/sweep', '--relayer', 'b']);
   t.strictSame(entryIn(dir), {
-    ...{ id: 'sweep', path: 'sweep/plugin.cjs', timeout: 3600, config: { relayer: 'b', name: 'Sweep' } },
+    ...{ id: 'sweep', path: 'sweep/plugin.cjs', durable: true, timeout: 3600, config: { relayer: 'b', name: 'Sweep' } },
     permissions: {
       relayers: {
         b: { methods: ['read', 'send', 'rpc'], recipients: ['0x0f06aB75c7DD497981b75CD82F6566e3a5CAd8f2'] },
