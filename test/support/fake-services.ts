@@ -66,7 +66,7 @@ class FakeTriggers implements TriggersService {
   pause = this.fire;
   resume = this.fire;
 
-  async receive(): Promise<WireObject> {
+  async receive(..._: Parameters<TriggersService['receive']>): Promise<WireObject> {
     throw new AppError('WEBHOOK_REFUSED', {});
   }
 }
