@@ -16,7 +16,7 @@ export interface DeclaredTrigger {
 /** A chain of calls, each of which was made by a trigger for what the one before did, ends here. */
 export const MAX_DEPTH = 4;
 /** The most calls of one trigger that are open at a time; events beyond them wait. */
-export const MAX_OPEN = 16;
+export const MAX_OPEN = 32;
 /** After so many calls in a row that threw, a trigger is paused. */
 export const MAX_THROWS = 5;
 
@@ -101,7 +101,7 @@ export function decideRate({ at_most }: Trigger, rateAt: number, now: number): R
 
 export interface EventsDecision {
   fire: { event: TransactionEvent; depth: number }[];
-  /** The last event that is decided; absent when none is. */
+  /** The last event before which all are decided; absent when the first one waits. */
   upTo?: EventPlace;
   /** How many events nobody is called for, because a chain of triggers ends there. */
   skipped: number;
@@ -118,12 +118,15 @@ export function decideEvents(
     /** The transactions for which a call of this trigger is open. */
     busy: ReadonlySet<string>;
     open: number;
+    /** The positions of events that were called for while one before them waited. */
+    done: ReadonlySet<number>;
     originOf: (transactionId: string) => TransactionOrigin | null | undefined;
     rateAt: number;
     now: number;
   },
 ): EventsDecision {
   const busy = new Set(known.busy);
+  let isBehind = false;
   const decided: EventsDecision = { fire: [], skipped: 0, rateAt: known.rateAt, isHeld: false };
   for (const event of events) {
     const { transactionId, written, position } = event;
@@ -132,17 +135,23 @@ export function decideEvents(
       const depth = (origin?.depth ?? 0) + 1;
       // Nothing is known of a transaction that is gone, so the plugin itself may have sent it.
       const isOwn = trigger.own !== true && (origin === undefined || origin?.pluginId === plugin.id);
-      if (!isOwn && depth > MAX_DEPTH) decided.skipped += 1;
-      else if (!isOwn) {
+      if (!isOwn && depth > MAX_DEPTH) decided.skipped += isBehind ? 0 : 1;
+      else if (!isOwn && !known.done.has(position)) {
         const rate = decideRate(trigger, decided.rateAt, known.now);
         const isFull = known.open + decided.fire.length >= MAX_OPEN;
-        if (busy.has(transactionId) || isFull || !rate.isAllowed) return { ...decided, isHeld: true };
-        decided.rateAt = rate.rateAt;
-        decided.fire.push({ event, depth });
-        busy.add(transactionId);
+        if (isFull || !rate.isAllowed) return { ...decided, isHeld: true };
+        if (busy.has(transactionId)) {
+          // Later events of other transactions need not wait for it.
+          isBehind = true;
+          decided.isHeld = true;
+        } else {
+          decided.rateAt = rate.rateAt;
+          decided.fire.push({ event, depth });
+          busy.add(transactionId);
+        }
       }
     }
-    decided.upTo = { written, position };
+    if (!isBehind) decided.upTo = { written, position };
   }
   return decided;
 }

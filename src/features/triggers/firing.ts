@@ -3,7 +3,7 @@ import type { Json } from '../../domain/json/json.ts';
 import { canonicalJson } from '../../domain/json/json.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 import type { NewCall } from '../calls/record.ts';
-import type { PluginEntry } from '../plugins/records/plugin.ts';
+import { lifetimeOf, type PluginEntry } from '../plugins/records/plugin.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
 import type { DeclaredTrigger } from './decide.ts';
 import { kindOf, type Trigger } from './records/trigger.ts';
@@ -97,10 +97,8 @@ export async function insertFiring(
       ...(event !== undefined && { event }),
     },
     trigger: { name: trigger.name, at, depth },
-    lifetimeMs: LIFETIME_MS,
+    lifetimeMs: lifetimeOf(plugin),
   };
   if (!(await writer.insertCall(call))) return undefined;
   return { ...state, lastCall: id, lastAt: at, fired: state.fired + 1 };
 }
-
-const LIFETIME_MS = 86_400_000;

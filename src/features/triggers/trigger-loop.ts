@@ -89,6 +89,8 @@ export class TriggerLoop {
   readonly #counted = new Map<string, string>();
   /** By key id: up to where events were looked at without a firing. */
   readonly #places = new Map<string, TriggerCursor & { kind: 'place' }>();
+  /** By key id: the positions of events after its place that were called for already. */
+  readonly #ahead = new Map<string, Set<number>>();
   /** Triggers whose missing events were already reported. */
   readonly #checked = new Set<string>();
   #balancesAt = 0;
@@ -157,6 +159,7 @@ export class TriggerLoop {
     if (lease === undefined) {
       this.#checked.clear();
       this.#places.clear();
+      this.#ahead.clear();
       return Math.min(roundMs, Math.max(this.#leases.freeAgainMs, heldMs));
     }
     const now = await store.now();
@@ -338,18 +341,21 @@ export class TriggerLoop {
     }
     const events = await store.read.transactionEvents(from, MAX_EVENTS);
     const busy = new Set(open.flatMap((key) => key.split('/', 1)));
+    const ahead = this.#ahead.get(keyId) ?? new Set();
+    const done = new Set([...ahead, ...open.map((key) => Number(key.split('/')[1]))]);
     const origins = await store.read.transactionOrigins([...new Set(events.map(({ transactionId }) => transactionId))]);
     const decide = (rateAt: number) =>
       decideEvents({ plugin, trigger }, events, {
-        ...{ busy, open: open.length, rateAt, now },
+        ...{ busy, open: open.length, done, rateAt, now },
         originOf: (id) => origins.get(id),
       });
     const decided = decide(state.rateAt);
     const { upTo = from, isHeld } = decided;
     const place = { kind: 'place', ...upTo } as const;
     const isDue = decided.fire.length > 0 || decided.skipped > 0 || now - state.lookedAt > this.#timing.noteMs;
+    let isCommitted = false;
     if (isDue) {
-      await this.#commit(lease, [entry], async (writer) => {
+      const committed = await this.#commit(lease, [entry], async (writer) => {
         const latest = await this.#current(writer, entry);
         if (latest?.cursor.kind !== 'place' || isAfter(latest.cursor, stored)) return [];
         let after: TriggerState = {
@@ -376,7 +382,13 @@ export class TriggerLoop {
         await writer.putTrigger(after);
         return [{ entry, state: after, skipped: decided.skipped }];
       });
+      isCommitted = committed.length > 0;
+      // It is looked at again from where it is stored.
+      if (!isCommitted) return 'held';
     }
+    for (const { event } of isCommitted ? decided.fire : []) ahead.add(event.position);
+    for (const position of ahead) if (position <= place.position) ahead.delete(position);
+    this.#ahead.set(keyId, ahead);
     this.#places.set(keyId, place);
     if (isHeld) return 'held';
     return events.length === MAX_EVENTS ? 'more' : undefined;

@@ -90,7 +90,7 @@ function eventOf(position: number, given: Partial<TransactionEvent> = {}): Trans
 
 function decide(trigger: Trigger, events: TransactionEvent[], known: Partial<Parameters<typeof decideEvents>[2]> = {}) {
   const { fire, ...others } = decideEvents({ plugin, trigger }, events, {
-    ...{ busy: new Set(), open: 0, originOf: () => null, rateAt: 0, now: NOON, ...known },
+    ...{ busy: new Set(), open: 0, done: new Set(), originOf: () => null, rateAt: 0, now: NOON, ...known },
   });
   return { ...others, fired: fire.map(({ event }) => event.position) };
 }
@@ -106,7 +106,7 @@ t.test('events of transactions, those that are meant', async (t) => {
   t.match(decide({ ...ended, relayers: ['r'], status: ['sent'] }, events), { fired: [1] });
   const limited = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', permissions: { relayers: { r: ['read'] } } });
   const { fire } = decideEvents({ plugin: limited, trigger: ended }, events, {
-    ...{ busy: new Set(), open: 0, originOf: () => null, rateAt: 0, now: NOON },
+    ...{ busy: new Set(), open: 0, done: new Set(), originOf: () => null, rateAt: 0, now: NOON },
   });
   t.equal(fire.length, 1, 'nothing of a relayer that the plugin may not use');
 });
@@ -117,6 +117,13 @@ t.test('events of one transaction come one after the other, and no event is pass
   t.match(decide(of, events), { fired: [1, 2], upTo: { position: 2 }, isHeld: true });
   t.match(decide(of, events.slice(2), { busy: new Set(['x']) }), { fired: [], isHeld: true });
   t.equal(decide(of, events.slice(2), { busy: new Set(['x']) }).upTo, undefined);
+  const past = decide(of, [eventOf(3, { transactionId: 'x' }), eventOf(4)], { busy: new Set(['x']) });
+  t.match(past, { fired: [4], isHeld: true }, 'others do not wait for it');
+  t.equal(past.upTo, undefined);
+  const again = decide(of, [eventOf(3, { transactionId: 'x' }), eventOf(4)], { done: new Set([4]) });
+  t.match(again, { fired: [3], upTo: { position: 4 }, isHeld: false }, 'nor are they called for twice');
+  const later = decide(of, events, { busy: new Set(['x']) });
+  t.match(later, { fired: [2], isHeld: true }, 'its later events wait behind it');
   const many = Array.from({ length: MAX_OPEN + 3 }, (_, index) => eventOf(index + 1));
   t.match(decide(ended, many), { fired: many.slice(0, MAX_OPEN).map(({ position }) => position), isHeld: true });
   t.match(decide(ended, many, { open: MAX_OPEN }), { fired: [], isHeld: true });

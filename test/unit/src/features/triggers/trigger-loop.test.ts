@@ -184,11 +184,11 @@ t.test('events of transactions: each once, in order for each transaction', async
     const busy = open.map(({ key }) => key.split('/')[0]);
     t.equal(new Set(busy).size, busy.length, 'one at a time for each transaction');
     await end();
-    return (await calls()).some(({ key }) => key.startsWith('last/'));
+    return (await calls()).length > 3 * ids.length;
   });
   const made = await calls();
   t.equal(made.length, 3 * ids.length + 1);
-  t.ok(mostOpen <= 16);
+  t.ok(mostOpen <= 32);
   for (const id of ids) {
     const told = made.filter(({ key }) => key.startsWith(`${id}/`)).toSorted((a, b) => a.createdAt - b.createdAt);
     t.strictSame(
