@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { replayRecordSchema } from '../../src/features/calls/replay-record.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import { eventually } from '../support/eventually.ts';
@@ -102,9 +103,10 @@ t.test('a durable call', { timeout: 120_000 }, async (t) => {
     const { body } = await ask('GET', '/calls?state=returned');
     t.match(body.data, [{ key: 'plain', state: 'returned', tries: 1, answer: answer.body.data, error: null }]);
     const { data } = (await ask('GET', `/calls/${body.data[0].id}/record`)).body;
-    t.match(data, { format: 1, plugin: 'works', outcome: { kind: 'returned' } });
+    t.match(data, { format: 1, plugin: 'works', outcome: { returned: answer.body.data } });
     t.ok(data.deliveries.length >= 9);
-    t.match(data.deliveries[0], { request: 1, method: 'relayer.sendTransaction', ok: true });
+    t.match(data.deliveries[0], { request: 1, method: 'relayer.sendTransaction', answer: { ok: true } });
+    t.ok(replayRecordSchema.safeParse(data).success, 'isolayer plugin replay takes it');
     t.equal((await sent()).pagination.total_items, 4);
   });
 

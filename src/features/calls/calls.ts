@@ -8,6 +8,7 @@ import type { Caller } from '../api-keys/records/caller.ts';
 import { changeSettingsOnce } from '../resource.ts';
 import { versionSchema } from './bundles.ts';
 import { type CallEnding, type CallFilter, type CallRecord, MAX_EVENT_BYTES, MAX_EVENTS } from './record.ts';
+import { replayRecordOf } from './replay-record.ts';
 
 /** What runs calls on this instance. */
 export interface CallRuns {
@@ -118,22 +119,10 @@ export function createCallsService(store: Store): CallsService {
       for (const { position, page } of entries) {
         for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
       }
-      const record = {
-        format: 1,
-        plugin: call.pluginId,
-        version: start.version,
-        seed: start.seed,
-        now: start.now,
-        context: JSON.parse(start.context) as Json,
-        deliveries: deliveries.map(({ reply, ...rest }) => ({ ...rest, ...(reply as { [key: string]: Json }) })),
-        outcome: outcomeOf(call),
-      };
       const bundle = await store.read.bundle(start.version);
-      const { env } = versionSchema
-        .pick({ env: true })
-        .strip()
-        .parse(bundle === undefined ? { env: {} } : JSON.parse(bundle));
-      return JSON.parse(redacted(JSON.stringify(record), Object.values(env))) as WireObject;
+      const { env } =
+        bundle === undefined ? { env: {} } : versionSchema.pick({ env: true }).strip().parse(JSON.parse(bundle));
+      return replayRecordOf(call.pluginId, start, deliveries, call.ending, env);
     },
 
     async cancel(pluginId, callId, by) {
@@ -184,13 +173,6 @@ export function createCallsService(store: Store): CallsService {
   };
 }
 
-/** How a recorded call ended, for a comparison. */
-function outcomeOf({ ending }: CallRecord): Json {
-  if (ending === null) return null;
-  if ('returned' in ending) return { kind: 'returned', json: ending.returned };
-  return { kind: 'threw', details: '{}', ...ending.error };
-}
-
 /** The journal up to the last effect that happened, and the refusals after it. */
 function untilLastEffect(
   entries: readonly { position: number; page: JournalPage }[],
@@ -209,16 +191,4 @@ function untilLastEffect(
   const heard = new Set(kept.map(({ request }) => request));
   const forget = recorded.filter((name) => !isDone(name) && !heard.has(name.occurrence));
   return { keepUpTo: start === undefined ? undefined : { start, deliveries: kept }, forget };
-}
-
-/** The least length of a secret that is looked for: a shorter one is in many texts by chance. */
-const MIN_SECRET = 6;
-
-function redacted(text: string, secrets: readonly string[]): string {
-  let result = text;
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET) continue;
-    result = result.replaceAll(JSON.stringify(secret).slice(1, -1), '[redacted]');
-  }
-  return result;
 }
