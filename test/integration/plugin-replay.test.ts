@@ -97,6 +97,18 @@ t.test('each way in which an edited plugin differs is shown', async (t) => {
   );
 });
 
+t.test('a record runs again in the form of the service', async (t) => {
+  const { record, file, replay } = await recorded(t.testdir({}));
+  const { outcome } = record;
+  const served = {
+    ...record,
+    deliveries: record.deliveries.map(({ answer, ...rest }) => ({ ...rest, ...answer })),
+    outcome: { kind: 'returned', json: JSON.stringify(outcome !== null && 'returned' in outcome && outcome.returned) },
+  };
+  writeFileSync(file, JSON.stringify({ success: true, data: served }));
+  t.match(await replay(), { code: 0, said: /No difference/ });
+});
+
 t.test('what is no record is refused', async (t) => {
   const dir = t.testdir({ 'call.json': '{"format":2}' });
   t.match(await runTyped(dir, ['plugin', 'replay', 'call.json']), {

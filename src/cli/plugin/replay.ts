@@ -11,7 +11,7 @@ import {
 } from '../../../sandbox/contract.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/host/sandbox.ts';
 import { systemClock } from '../../domain/clock.ts';
-import { canonicalJson, type Json } from '../../domain/json/json.ts';
+import { canonicalJson, isObject, type Json } from '../../domain/json/json.ts';
 import {
   type ReplayRecord,
   redactSecrets,
@@ -63,9 +63,23 @@ async function readRecord(file: string): Promise<ReplayRecord> {
   return read.data;
 }
 
-/** A record alone, or as the service answers it. */
+/** A record alone, or as the service answers it. There, an answer's fields stand beside the others. */
 function recordIn(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'data' in value ? value.data : value;
+  const record = isObject(value) && 'data' in value ? value['data'] : value;
+  if (!isObject(record) || !Array.isArray(record['deliveries'])) return record;
+  const deliveries = record['deliveries'].map((delivery: unknown) => {
+    if (!isObject(delivery) || 'answer' in delivery) return delivery;
+    const { ok, value: answered, error, ...rest } = delivery;
+    return { ...rest, answer: ok === true ? { ok, value: answered ?? null } : { ok, error } };
+  });
+  return { ...record, deliveries, outcome: outcomeIn(record['outcome']) };
+}
+
+function outcomeIn(outcome: unknown): unknown {
+  if (!isObject(outcome) || !('kind' in outcome)) return outcome;
+  const { kind, json, details = '{}', ...error } = outcome;
+  if (kind === 'returned') return { returned: JSON.parse(String(json)) as Json };
+  return { error: { ...error, details: JSON.parse(String(details)) as Json } };
 }
 
 type BuiltVersion = NonNullable<CatalogPlugin['serving']>;
