@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import type { AccessResource } from '../src/features/api-keys/records/access.ts';
 import { access } from './access.ts';
 import { connection } from './live.ts';
+import { CallPage } from './pages/calls.tsx';
 import { Keys } from './pages/keys.tsx';
 import { Networks } from './pages/networks.tsx';
 import { Overview } from './pages/overview.tsx';
@@ -105,7 +106,12 @@ function Page({ page, rest: [first, second] }: { page: string; rest: readonly st
     case 'relayers':
       return first === undefined ? <Relayers /> : <RelayerPage key={first} id={first} />;
     case 'plugins':
-      return first === undefined ? <Plugins /> : <PluginPage key={first} id={first} />;
+      if (first === undefined) return <Plugins />;
+      return second === undefined ? (
+        <PluginPage key={first} id={first} />
+      ) : (
+        <CallPage key={second} pluginId={first} id={second} />
+      );
     case 'webhooks':
       return first === undefined ? <Webhooks /> : <WebhookPage key={first} id={first} />;
     case 'networks':

@@ -8,6 +8,7 @@ import { PluginPlots, usageOf } from '../parts/plugin-plots.tsx';
 import { ListOf, Pages, Table } from '../parts/table.tsx';
 import { Badge, counted, Note, Time } from '../parts/text.tsx';
 import { to } from '../place.ts';
+import { DurableCalls, TriggerList } from './calls.tsx';
 
 const LOOK_EVERY_MS = 5_000;
 /** Longer than for a single plugin, because the list may have hundreds of entries. */
@@ -164,6 +165,18 @@ export function PluginPage({ id }: { id: string }) {
         <summary>Permissions and limits</summary>
         <pre tabIndex={0}>{JSON.stringify({ permissions: one.permissions, limits: one.limits }, null, 2)}</pre>
       </details>
+      {one.triggers.length > 0 && (
+        <>
+          <h2>Triggers</h2>
+          <TriggerList plugin={one} done={plugin.reload} />
+        </>
+      )}
+      {(one.durable || one.triggers.length > 0) && (
+        <>
+          <h2>Durable calls</h2>
+          <DurableCalls pluginId={id} />
+        </>
+      )}
       <h2>Call it</h2>
       <CallForm pluginId={id} />
       <h2>Calls and logs</h2>

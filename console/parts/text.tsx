@@ -56,6 +56,8 @@ const TONES: Record<string, string> = {
   submitted: 'moving',
   mined: 'moving',
   waiting: 'waiting',
+  running: 'moving',
+  'paused-by-throws': 'bad',
   compiling: 'moving',
   paused: 'waiting',
   degraded: 'waiting',
