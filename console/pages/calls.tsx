@@ -42,7 +42,12 @@ export function TriggerList({ plugin: { id, triggers }, done }: { plugin: Schema
             <td data-head="Calls">{one.fired}</td>
             <td data-head="Skipped">{one.skipped}</td>
             <td>
-              <Action sure="Call the plugin now?" does="firePluginTrigger" {...on}>
+              <Action
+                sure="Call the plugin now?"
+                does="firePluginTrigger"
+                input={{ ...on.input, body: {} }}
+                done={done}
+              >
                 Fire
               </Action>
               {one.state === 'active' ? (
@@ -196,7 +201,7 @@ export function CallPage({ pluginId, id }: { pluginId: string; id: string }) {
         </>
       )}
       <h2>What it heard</h2>
-      <Journal key={one.tries} pluginId={pluginId} id={id} />
+      <Journal key={`${one.state} ${one.tries}`} pluginId={pluginId} id={id} />
     </>
   );
 }

@@ -14,6 +14,7 @@ const PATHS = [
   'relayers/local-1',
   'plugins',
   'plugins/fails',
+  'plugins/asks',
   'webhooks',
   'webhooks/shop',
   'networks',
@@ -52,6 +53,7 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
   const request = async (method: string, path: string, body?: unknown) =>
     (await service.request(method, `/api/v1${path}`, body)).body.data;
   const page = await scene.signedIn();
+  let called = '';
 
   await t.test('a payment of a plugin goes from accepted to confirmed while one looks', async (t) => {
     t.match(page.url(), /\/console$/, 'the address of the service leads to it');
@@ -107,6 +109,23 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
     t.ok(faults.splice(0).every((text) => /status of (4|5)\d\d/.test(text)));
   });
 
+  await t.test('a trigger is fired, and its call waits, is told, and returns', async (t) => {
+    await page.goto(`${scene.url}/console#/plugins/asks`);
+    await page.getByRole('table', { name: 'Triggers' }).getByText('0 8 1 * *').waitFor();
+    await page.getByRole('button', { name: 'Fire' }).click();
+    await page.getByRole('button', { name: 'Yes' }).click();
+    const row = page.getByRole('table', { name: 'Durable calls' }).getByRole('row').nth(1);
+    await row.getByText('monthly').waitFor();
+    await row.getByRole('link').click();
+    await page.getByText('trigger:asks/monthly').waitFor();
+    const [{ id }] = await request('GET', '/plugins/asks/calls');
+    await request('POST', `/plugins/asks/calls/${id}/events/approved`, { value: { by: 'an operator' } });
+    await page.locator('header.head').getByText('returned').waitFor();
+    t.match(await page.locator('main').textContent(), /an operator/);
+    await page.getByRole('list', { name: 'What the call heard' }).getByText('kv.set').waitFor();
+    called = id;
+  });
+
   // On a desktop and on a phone, in light and dark colours, with the accessibility rules.
   await t.test(
     'every page fits the screen, has no serious accessibility fault, and makes no request to other hosts',
@@ -114,8 +133,8 @@ t.test('the console', { timeout: 230_000 }, async (t) => {
       await request('POST', '/api-keys', { name: 'Reader', permissions: ['relayers:local-1:read'] });
       await shop.until('the shop was told', (deliveries) => deliveries.length > 0, 60_000);
       const { id } = (await request('GET', '/relayers/local-1/transactions'))[0];
-      for (const path of [...PATHS, `transactions/local-1/${id}`]) {
-        const name = path.replace(id, 'one');
+      for (const path of [...PATHS, `transactions/local-1/${id}`, `plugins/asks/${called}`]) {
+        const name = path.replace(id, 'one').replace(called, 'one');
         await page.setViewportSize({ width: 1440, height: 900 });
         await page.emulateMedia({ colorScheme: 'light' });
         await page.goto(`${scene.url}/console#/${path}`);

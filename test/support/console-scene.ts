@@ -25,9 +25,13 @@ const PLUGINS = {
     console.log('x'.repeat(1_000_000));
     throw new Error('out of stock');
   };`,
+  'asks.ts': `export const handler = async ({ api, kv, trigger }) => {
+    await kv.set('asked', trigger?.name ?? 'by a client');
+    return await api.waitFor('approved', { timeout: 3_600_000 });
+  };`,
 };
 
-/** A service with a node, a relayer, two plugins, and a browser. */
+/** A service with a node, a relayer, three plugins, and a browser. */
 export interface ConsoleScene {
   /** The service that runs now. */
   readonly service: ComposedService;
@@ -60,6 +64,7 @@ export async function consoleScene(t: Test): Promise<ConsoleScene> {
     plugins: [
       { id: 'pay', path: 'pay.ts', emit_logs: true, emit_traces: true, permissions: grants },
       { id: 'fails', path: 'fails.ts', emit_logs: true },
+      { id: 'asks', path: 'asks.ts', durable: true, triggers: [{ name: 'monthly', cron: '0 8 1 * *' }] },
     ],
     pluginFiles: PLUGINS,
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
