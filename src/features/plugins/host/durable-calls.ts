@@ -49,7 +49,7 @@ const TIMING: DurableTiming = {
   sweepFloorMs: 20,
   lookMs: 60_000,
   restMs: 5_000,
-  removedMs: 60_000,
+  removedMs: 600_000,
 };
 
 /** Runs at once on this instance, over all plugins. The queues of plugins have limits of their own. */
