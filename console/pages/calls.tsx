@@ -213,7 +213,7 @@ function Journal({ pluginId, id }: { pluginId: string; id: string }) {
   if (heard.deliveries.length === 0) return <Note>Nothing yet that is stored.</Note>;
   return (
     <ol class="log" aria-label="What the call heard">
-      {heard.deliveries.map(({ request, method, at, ok, payload, value, error }) => (
+      {heard.deliveries.map(({ request, method, at, payload, answer: { ok, value, error } }) => (
         <li key={request}>
           <p>
             <Badge state={ok ? 'answered' : 'refused'} /> <code>{method}</code> <Time at={new Date(at).toISOString()} />

@@ -1,7 +1,7 @@
+import { EndablePause } from '../domain/endable-pause.ts';
 import type { Log } from '../observability/log.ts';
 import type { Lease } from '../store/lease.ts';
 import type { Store, StoreWriter, WriteOptions } from '../store/store.ts';
-import { EndablePause } from './repeating-task.ts';
 
 /** Renewals in the life of a lease. One lost or late renewal does not end the lease. */
 const RENEWALS_PER_LEASE = 4;

@@ -1,9 +1,9 @@
+import { EndablePause } from '../domain/endable-pause.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
 import type { Timestamp } from '../features/transactions/records/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoreWriter } from '../store/store.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
-import { EndablePause } from './repeating-task.ts';
 
 /** The pace of the pruning. Times are in milliseconds. */
 export interface RetentionTiming {

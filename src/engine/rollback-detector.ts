@@ -1,8 +1,8 @@
+import { EndablePause } from '../domain/endable-pause.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store, StoreHistory, StoreWriter } from '../store/store.ts';
 import type { TransactionLedger } from './lane/ledger.ts';
-import { EndablePause } from './repeating-task.ts';
 
 /**
  * The time between two marks. If a restored copy is older than a crash by less than this, the marks may not show it.

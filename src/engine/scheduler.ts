@@ -1,6 +1,7 @@
 import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections, EndpointContacts } from '../chains/rpc-connections.ts';
 import type { Clock } from '../domain/clock.ts';
+import { EndablePause } from '../domain/endable-pause.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../features/relayers/records/relayer.ts';
 import type { Log } from '../observability/log.ts';
@@ -17,7 +18,6 @@ import { TransactionLedger } from './lane/ledger.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
 import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
-import { EndablePause } from './repeating-task.ts';
 import { SwapRounds } from './swap-rounds.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 import type { Outbox } from './webhooks/outbox.ts';

@@ -78,18 +78,20 @@ t.test('kill -9 between commit and broadcast: the same bytes go out once', async
   t.strictSame(others, []);
   t.equal(await anvil.rpc('eth_getTransactionCount', [sender.address, 'pending']), '0x0', 'nothing has left');
 
+  // A reader remembers what it read until this process writes, and here another one does.
+  const stored = () => store.write((writer) => writer.transaction('relayer', id));
   const second = startEngine(t, [path, anvil.url, keyFile, 'go']);
   t.equal((await second.offered.next()).value, aboutToLeave);
   const until = Date.now() + 20_000;
   for (;;) {
-    const { status } = present(await store.read.transaction('relayer', id));
+    const { status } = present(await stored());
     if (status === 'mined' || status === 'confirmed') break;
     if (Date.now() > until) throw new Error(`still ${status}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await kill(second.child);
 
-  const mined = present(await store.read.transaction('relayer', id));
+  const mined = present(await stored());
   t.equal(mined.hash, committed.hash);
   t.equal((await store.read.attempts(id)).length, 1);
   t.equal(await anvil.rpc('eth_getTransactionCount', [sender.address, 'latest']), '0x1');

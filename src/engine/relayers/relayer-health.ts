@@ -5,6 +5,7 @@ import {
   NO_ENDPOINT_CONTACTS,
   type RelayerEndpoints,
 } from '../../chains/rpc-connections.ts';
+import { EndablePause } from '../../domain/endable-pause.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { isDisabledByCheck } from '../../features/relayers/records/disabled-reason.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
@@ -14,7 +15,6 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { Store } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
-import { EndablePause } from '../repeating-task.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import type { Outbox } from '../webhooks/outbox.ts';
 import { BalanceWatch } from './balance-watch.ts';

@@ -1,6 +1,6 @@
+import { EndablePause } from '../../domain/endable-pause.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Instances } from '../../store/instances.ts';
-import { EndablePause } from '../repeating-task.ts';
 
 /** A relayer whose chain this instance does not reach. */
 export interface UnreachedRelayer {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
+import { EndablePause } from '../../domain/endable-pause.ts';
 import type { WebhookAnswer, WebhookClient } from '../../egress/webhook-client.ts';
 import { hasDeclaredAddress } from '../../features/webhooks/records/notification.ts';
 import type { WebhookDeliveryResult, WebhookEvent } from '../../features/webhooks/records/webhook-event.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import { EndablePause } from '../repeating-task.ts';
 
 /** The pace of deliveries. Times are in milliseconds. */
 export interface WebhookTiming {

@@ -51,7 +51,7 @@ export const callRecordSchema = z.strictObject({
       payload: z.json().optional().meta({ description: 'Absent if it is long' }),
       hash: z.string().optional().meta({ description: 'Absent if the payload has a secret' }),
       at: z.int(),
-      answer: z.json(),
+      answer: z.strictObject({ ok: z.boolean(), value: z.json().optional(), error: z.json().optional() }),
     }),
   ),
   outcome: z.json(),

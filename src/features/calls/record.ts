@@ -60,8 +60,6 @@ export type CallWait = z.infer<typeof waitSchema>;
 /** Of which trigger a call is a firing. `depth` counts the triggers that led to it. */
 const triggerSchema = z.strictObject({ name: z.string(), at: z.int(), depth: z.int() });
 
-export type CallTrigger = z.infer<typeof triggerSchema>;
-
 /** What the handler is called with. The caller's credential is not in it. */
 const requestSchema = z.strictObject({
   method: z.enum(['GET', 'POST']),
@@ -73,8 +71,6 @@ const requestSchema = z.strictObject({
   /** The event of a trigger. */
   event: z.custom<Json>(() => true).exactOptional(),
 });
-
-export type CallRequest = z.infer<typeof requestSchema>;
 
 const endingSchema = z.union([
   /** The JSON text of what the handler returned. */
@@ -172,9 +168,3 @@ export const bundleRecord = defineRecord(
   },
   { key: ['id'] },
 );
-
-/** The right to run a call; its number is that of the claim of its effects. */
-export interface CallClaim {
-  readonly id: string;
-  readonly token: number;
-}

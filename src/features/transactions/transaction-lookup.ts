@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
+import { EndablePause } from '../../domain/endable-pause.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { EndablePause } from '../../engine/repeating-task.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Transaction } from './records/transaction.ts';
 

@@ -161,7 +161,7 @@ function concerns(plugin: PluginEntry, trigger: Trigger, { relayerId, status }: 
 }
 
 /** Whether a trigger watches a relayer. A plugin hears nothing of a relayer that it may not use. */
-export function isNamed({ permissions }: PluginEntry, { relayers }: Trigger, relayerId: string): boolean {
+function isNamed({ permissions }: PluginEntry, { relayers }: Trigger, relayerId: string): boolean {
   if (relayers !== undefined && !relayers.includes('*') && !relayers.includes(relayerId)) return false;
   return permissions === undefined || Object.hasOwn(permissions.relayers, relayerId);
 }

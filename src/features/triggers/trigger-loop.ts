@@ -1,7 +1,7 @@
+import { EndablePause } from '../../domain/endable-pause.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type HeldLease, LeaseRegistry } from '../../engine/lease-registry.ts';
-import { EndablePause } from '../../engine/repeating-task.ts';
 import type { Outbox } from '../../engine/webhooks/outbox.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -27,7 +27,7 @@ export interface TriggerTiming {
   noteMs: number;
 }
 
-export const defaultTriggerTiming: TriggerTiming = {
+const defaultTriggerTiming: TriggerTiming = {
   roundMs: 1_000,
   idleMs: 10_000,
   floorMs: 50,

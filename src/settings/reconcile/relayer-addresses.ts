@@ -1,8 +1,8 @@
 import type { Chain } from '../../chains/chain.ts';
+import { EndablePause } from '../../domain/endable-pause.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { EndablePause } from '../../engine/repeating-task.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import type { SignerDirectory } from '../../features/signers/signer-directory.ts';
 import type { Log } from '../../observability/log.ts';

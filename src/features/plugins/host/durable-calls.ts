@@ -1,13 +1,12 @@
 import type { PluginVersion } from '../../../../sandbox/contract.ts';
 import type { Clock } from '../../../domain/clock.ts';
+import { EndablePause } from '../../../domain/endable-pause.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { JournalEntry } from '../../../domain/idempotency.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
-import { EndablePause } from '../../../engine/repeating-task.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import type { Store } from '../../../store/store.ts';
 import type { Bundles } from '../../calls/bundles.ts';
 import { CANCELED, type CallRuns, EXPIRED } from '../../calls/calls.ts';
 import {
@@ -24,7 +23,7 @@ import { CallInbox } from './call-inbox.ts';
 import { CallJournal, deliveriesOf } from './call-journal.ts';
 import { type CallRunner, contextText } from './call-runner.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
-import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
+import type { DurableNeeds, PluginAnswer, PluginRequest } from './plugin-host.ts';
 
 /** The pace of durable calls, in milliseconds. */
 export interface DurableTiming {
@@ -57,16 +56,13 @@ const MAX_RUNS = 256;
 /** Runs of one claim that the service ended. Then the call makes room for others for a while. */
 const MAX_REPEATS = 3;
 
-export interface DurableCallsDeps {
-  store: Store;
+export interface DurableCallsDeps extends DurableNeeds {
   runner: Pick<CallRunner, 'runDurable'>;
   plugin: (id: string) => CatalogPlugin | undefined;
   bundles: Bundles;
-  engine: { onChange(transactionId: string, listener: () => void): () => void };
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  newId(): string;
   seed(): string;
   timing?: DurableTiming | undefined;
 }

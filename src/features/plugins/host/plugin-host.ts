@@ -3,6 +3,7 @@ import type { SandboxStatus, UsageTotals } from '../../../../sandbox/host/sandbo
 import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
 import type { WireObject } from '../../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../../domain/page.ts';
+import type { Store } from '../../../store/store.ts';
 import type { CallsService } from '../../calls/calls.ts';
 import type { Services } from '../../services.ts';
 import type { KvUsage } from '../records/kv.ts';
@@ -11,7 +12,6 @@ import type { StoredPlugin } from '../records/plugin-settings.ts';
 import type { ActualSpend } from '../records/spending.ts';
 import type { CallFeed } from './call-feed.ts';
 import type { BoundCapability } from './capabilities/capability.ts';
-import type { DurableCallsDeps } from './durable-calls.ts';
 
 /** Runs plugins. Hides processes, threads and isolates from its callers. */
 export interface PluginHost {
@@ -69,6 +69,13 @@ export interface PluginBooks {
   triggers(plugin: PluginEntry): Promise<WireObject[]>;
 }
 
+/** What durable calls need of the service. */
+export interface DurableNeeds {
+  store: Store;
+  engine: { onChange(transactionId: string, listener: () => void): () => void };
+  newId(): string;
+}
+
 /** The parts of the service that plugins need. */
 export interface PluginSurroundings {
   services: Services;
@@ -77,7 +84,7 @@ export interface PluginSurroundings {
   /** Reads plugins' usage from the store. */
   books: PluginBooks;
   /** What durable calls need. Absent: no call is durable. */
-  durable?: Pick<DurableCallsDeps, 'store' | 'engine' | 'newId'> & { calls: Pick<CallsService, 'attach'> };
+  durable?: DurableNeeds & { calls: Pick<CallsService, 'attach'> };
   /** The settings that clients have stored for a plugin. Absent: no plugin has settings. */
   settings?: (pluginId: string) => StoredPlugin | undefined;
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { amountSchema } from '../../../domain/amount.ts';
 import { isTimeZone, parseCrontab } from '../../../domain/cron-schedule.ts';
-import type { Json } from '../../../domain/json/json.ts';
 import { transactionStatusSchema } from '../../transactions/records/transaction-state.ts';
 
 /** The most triggers of one plugin. */
-export const MAX_TRIGGERS = 100;
+const MAX_TRIGGERS = 100;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_MS = 31 * UNITS.d;
@@ -68,10 +67,7 @@ const fields = z.strictObject({
     .describe('Whether to call also for transactions that the plugin itself sent. Default: false'),
   below: amountSchema(256).optional().describe('Balance below which to call once, in the smallest unit'),
   secret: secretSchema.optional().describe('Secret of the HMAC signature of each webhook'),
-  params: z
-    .custom<Json>(() => true)
-    .optional()
-    .describe('Parameters of each call. Default: {}'),
+  params: z.record(z.string(), z.json()).optional().describe('Parameters of each call. Default: {}'),
   missed: z
     .enum(['latest', 'skip', 'all'])
     .optional()

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { EndablePause, RepeatingTask } from '../../../../src/engine/repeating-task.ts';
+import { EndablePause } from '../../../../src/domain/endable-pause.ts';
+import { RepeatingTask } from '../../../../src/engine/repeating-task.ts';
 import { defaultTiming } from '../../../../src/engine/timing.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 
