@@ -156,6 +156,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     port.on('message', (messages: FromDriverMessages) => {
       for (const message of messages) children.receive(message);
     });
+    port.on('messageerror', () => port.close());
     port.on('close', () => {
       children.abandon();
       if (!threads.delete(id) || closing !== undefined) return;

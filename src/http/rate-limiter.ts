@@ -162,7 +162,7 @@ class RateLimitOfInstances implements RateLimiter {
   }
 
   take(subject: string, rate?: KeyRate, count = 1): RateVerdict | Promise<RateVerdict> {
-    if (!isOwn(subject)) return this.#parts.local.take(subject, undefined, count);
+    if (!isOwn(subject)) return this.#parts.local.take(subject, rate, count);
     return this.#takeShared(subject, rate ?? this.#parts.rate, count);
   }
 

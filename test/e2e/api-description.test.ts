@@ -11,6 +11,7 @@ import { startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
 import { describedBodies } from '../support/described.ts';
 import { readEvents } from '../support/event-reader.ts';
+import { eventually } from '../support/eventually.ts';
 import type { StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -29,8 +30,10 @@ t.test('every operation, once', async (t) => {
       { id: 'called', path: 'ok.ts', triggers: [{ name: 'alert', on: 'webhook', secret: HOOK_SECRET }] },
       { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, emit_usage: true, allow_get_invocation: true },
       { id: 'fails', path: 'fails.ts', emit_logs: true },
+      { id: 'waits', path: 'waits.ts', durable: true },
     ],
     pluginFiles: {
+      'waits.ts': `export const handler = async ({ api, kv }) => { await kv.set('a', 1); return await api.waitFor('told'); };`,
       'ok.ts': `export const handler = async ({ api }) => { console.log('x'); return (await api.useRelayer('local-1').getRelayer()).id; };`,
       'fails.ts': `export const handler = () => { console.error('y'); throw new Error('no'); };`,
     },
@@ -81,6 +84,26 @@ t.test('every operation, once', async (t) => {
     .update(JSON.stringify({ a: 1 }))
     .digest('hex');
   await ask('POST /api/v1/hooks/:id/:name', '/api/v1/hooks/called/alert', { a: 1 }, { 'x-signature': signature });
+  const begun = await fetch(`${service.url}/api/v1/plugins/waits/call`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json', prefer: 'respond-async' },
+    body: '{"params":{}}',
+  });
+  t.equal(begun.status, 202);
+  const calls = '/api/v1/plugins/waits/calls';
+  const waiting = begun.headers.get('location') ?? '';
+  t.ok(waiting.startsWith(`${calls}/`));
+  await ask('GET /api/v1/plugins/:id/calls', calls);
+  await ask('GET /api/v1/plugins/:id/calls/:call', waiting);
+  await ask('POST /api/v1/plugins/:id/calls/:call/cancel', `${waiting}/cancel`);
+  await ask('POST /api/v1/plugins/:id/calls/:call/retry', `${waiting}/retry`);
+  await ask('POST /api/v1/plugins/:id/calls/:call/events/:name', `${waiting}/events/told`, { value: 7 });
+  const state = async () => {
+    const answer = await fetch(`${service.url}${waiting}`, { headers: { authorization: `Bearer ${service.apiKey}` } });
+    return ((await answer.json()) as { data: { state: string } }).data.state;
+  };
+  t.equal(await eventually(state, (one) => one === 'returned'), 'returned');
+  await ask('GET /api/v1/plugins/:id/calls/:call/record', `${waiting}/record`);
   await ask('GET /api/v1/relayers', '/api/v1/relayers');
   await ask('GET /api/v1/relayers/:id', relayer);
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });

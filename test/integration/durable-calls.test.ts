@@ -28,6 +28,14 @@ export async function handler({ api, kv, params }) {
     const event = await api.waitFor('go', { timeout: params.timeout });
     return { id: first.id, event };
   }
+  if (params.does === 'poll') {
+    let looks = 0;
+    for (const until = Date.now() + params.ms; Date.now() < until; await api.sleep(200)) {
+      await kv.get('poll');
+      looks += 1;
+    }
+    return { looks };
+  }
   if (params.does === 'throw') throw Object.assign(new Error('no'), { status: 418, code: 'TEAPOT' });
   if (params.does === 'kill') { let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length; }
   if (params.does === 'flaky') {
@@ -46,7 +54,7 @@ export async function handler({ api, kv, params }) {
   return { ids: [one.id, two.id, three.id, four.id], winner, before, status, five, served, at: Date.now() };
 }`;
 
-async function setUp(t: Test, limits: object = {}) {
+async function setUp(t: Test, limits: object = {}, timeout = 20) {
   const anvil = await startAnvil({ blockTime: 0.2 });
   t.teardown(() => anvil.stop());
   const workspace = await createWorkspace({
@@ -57,7 +65,7 @@ async function setUp(t: Test, limits: object = {}) {
         id: 'works',
         path: 'works.ts',
         durable: true,
-        timeout: 20,
+        timeout,
         limits: { slice_ms: 500, cpu_ms: 20_000, lifetime: '10m', ...limits },
       },
     ],
@@ -195,6 +203,18 @@ t.test('a durable call', { timeout: 120_000 }, async (t) => {
     const { body } = await ask('GET', '/calls?state=threw');
     t.match(body.data[0], { state: 'threw' });
   });
+});
+
+t.test('a call that always hears of something outlasts the time of a run', { timeout: 60_000 }, async (t) => {
+  const { call, view } = await (await setUp(t, {}, 2)).start();
+  const { body } = await call({ does: 'poll', ms: 5_000 }, ASYNC);
+  const ended = await eventually(
+    () => view(body.data.id),
+    ({ ended_at: at }) => at !== null,
+    40_000,
+  );
+  t.equal(ended.state, 'returned', JSON.stringify(ended.error));
+  t.ok(ended.answer.looks > 5);
 });
 
 t.test('calls go on after their service was stopped', { timeout: 120_000 }, async (t) => {

@@ -197,7 +197,9 @@ export class ChildLink {
     this.#turnCost = 0;
     const now = performance.now();
     const perMs = UNASKED_COST_PER_MS / Math.max(1, this.#throttled.size);
-    this.#unaskedCost = Math.max(0, this.#unaskedCost - (now - this.#countedAt) * perMs);
+    // What was credited ahead of its frames stays credited.
+    const less = Math.max(0, this.#unaskedCost - (now - this.#countedAt) * perMs);
+    this.#unaskedCost = Math.max(-MAX_UNASKED_COST, Math.min(this.#unaskedCost, less));
     this.#countedAt = now;
     const waitMs = (this.#unaskedCost - MAX_UNASKED_COST) / perMs;
     if (waitMs <= 0) {

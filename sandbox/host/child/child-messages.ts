@@ -85,7 +85,10 @@ function requestFrame(text: string): ParsedFrame {
   const { head, value } = splitRequestText(text);
   const crowded = hasTooManyJsonValues(head);
   const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
-  return { kind: UP.REQUEST, message, refusal: refusalOf(crowded, message.params), bytes: Buffer.byteLength(text) };
+  const refusal = refusalOf(crowded, message.params);
+  // What is refused goes no further: a copy to another thread would not survive how deep it is.
+  const passed = refusal === null ? message : { ...message, params: null };
+  return { kind: UP.REQUEST, message: passed, refusal, bytes: Buffer.byteLength(text) };
 }
 
 function refusalOf(crowded: boolean, params: Json): string | null {

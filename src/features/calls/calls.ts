@@ -122,7 +122,7 @@ export function createCallsService(store: Store): CallsService {
       const bundle = await store.read.bundle(start.version);
       const { env } =
         bundle === undefined ? { env: {} } : versionSchema.pick({ env: true }).strip().parse(JSON.parse(bundle));
-      return replayRecordOf(call.pluginId, start, deliveries, call.ending, env);
+      return replayRecordOf(call.pluginId, start, deliveries, call.ending, { ...env, ...configTexts(start.context) });
     },
 
     async cancel(pluginId, callId, by) {
@@ -173,6 +173,19 @@ export function createCallsService(store: Store): CallsService {
   };
 }
 
+/** The texts in the plugin's settings: answers never show them. By their places. */
+function configTexts(context: string): Record<string, string> {
+  const texts: Record<string, string> = {};
+  const collect = (value: unknown, place: string): void => {
+    if (typeof value === 'string') texts[place] = value;
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) collect(inner, `${place}.${key}`);
+    }
+  };
+  collect((JSON.parse(context) as { config?: unknown }).config, 'config');
+  return texts;
+}
+
 /** The journal up to the last effect that happened, and the refusals after it. */
 function untilLastEffect(
   entries: readonly { position: number; page: JournalPage }[],
@@ -187,7 +200,9 @@ function untilLastEffect(
   const isDone = ({ payloadHash, occurrence }: KeyedEffectName) => !failed.has(`${payloadHash}/${occurrence}`);
   const done = new Set(recorded.filter(isDone).map(({ occurrence }) => occurrence));
   const last = deliveries.findLastIndex(({ request }) => done.has(request));
-  const kept = deliveries.slice(0, last + 1);
+  // An effect that happened and was not heard of may depend on all that was.
+  const isAllHeard = done.isSubsetOf(new Set(deliveries.map(({ request }) => request)));
+  const kept = isAllHeard ? deliveries.slice(0, last + 1) : deliveries;
   const heard = new Set(kept.map(({ request }) => request));
   const forget = recorded.filter((name) => !isDone(name) && !heard.has(name.occurrence));
   return { keepUpTo: start === undefined ? undefined : { start, deliveries: kept }, forget };

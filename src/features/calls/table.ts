@@ -294,11 +294,13 @@ export function callWrites(connection: Connection) {
     },
 
     async insertCallEvent(callId, { name, value }) {
+      // A write of the call's row, so that a run that begins to wait at the same time collides with it and looks again.
       const call = await db
-        .selectFrom('calls')
-        .select('state')
+        .updateTable('calls')
+        .set({ next_at: sql<number>`case when state = 'waiting' then ${now()} else next_at end` })
         .where('id', '=', callId)
         .where('state', 'in', OPEN)
+        .returning('state')
         .executeTakeFirst();
       if (call === undefined) return 'ended';
       const sent = countOf(
@@ -314,7 +316,6 @@ export function callWrites(connection: Connection) {
         .insertInto('call_events')
         .values({ ...row, at: now() })
         .execute();
-      await wake(callId);
       return 'stored';
     },
 

@@ -343,6 +343,9 @@ function pluginCallsBelow(prefix: '/api/v1' | ''): Operation[] {
 /** Calls of plugins, each with and without the prefix. The plugin's route is in the path or in the query. */
 export const pluginCallOperations = [...pluginCallsBelow('/api/v1'), ...pluginCallsBelow('')];
 
+/** The longest that a client may ask to wait, in seconds. */
+const MAX_WAIT_S = 300;
+
 /** The same request as a durable call, with its name and with how long its caller waits (RFC 7240). */
 function durably(asked: PluginRequest, request: FastifyRequest): PluginRequest {
   const isNamed = request.headers['idempotency-key'] !== undefined;
@@ -350,7 +353,7 @@ function durably(asked: PluginRequest, request: FastifyRequest): PluginRequest {
   const prefer = String(request.headers['prefer'] ?? '');
   const wait = /(?:^|[\s,;])wait\s*=\s*"?(\d{1,6})/i.exec(prefer)?.[1];
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(prefer);
-  const waitMs = wait === undefined ? (isAsync ? 0 : undefined) : Number(wait) * 1000;
+  const waitMs = wait === undefined ? (isAsync ? 0 : undefined) : Math.min(Number(wait), MAX_WAIT_S) * 1000;
   return { ...asked, ...key, fingerprint: fingerprintOf(request), ...(waitMs !== undefined && { waitMs }) };
 }
 

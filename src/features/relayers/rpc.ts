@@ -177,7 +177,14 @@ function mayBeAskedTwice({ chain, client }: RelayerAccess, body: unknown): boole
 /** The effect of one call of a batch. */
 function partOf(effect: KeyedEffect, index: number): KeyedEffect {
   const payloadHash = createHash('sha256').update(`${effect.payloadHash} ${index}`).digest('hex');
-  return { ...effect, payloadHash };
+  // The journal is read at the commit, and not before the action that comes first.
+  return {
+    ...effect,
+    payloadHash,
+    get journal() {
+      return effect.journal;
+    },
+  };
 }
 
 /** Converts outcomes for the store. Integers beyond 2^53 lose digits. */

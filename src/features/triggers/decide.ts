@@ -45,9 +45,10 @@ export function decideMoments(trigger: Trigger, from: number, now: number, isHel
   if (from > now) return { at: now, skipped: 0 };
   const { missed = 'latest' } = trigger;
   if (missed === 'all') {
+    if (isHeld) return { at: from, skipped: 0 };
     const due = momentsWithin(trigger, Math.max(from, now - DAY_MS), now);
     const [first] = due.slice(-MAX_MISSED);
-    if (first === undefined || isHeld) return { at: from, skipped: 0 };
+    if (first === undefined) return { at: from, skipped: 0 };
     return { fire: first, at: first, skipped: Math.max(0, due.length - MAX_MISSED) };
   }
   const { newest, count } = newestWithin(trigger, from, now);

@@ -202,7 +202,12 @@ export class TriggerLoop {
     }
     if (fresh.length > 0) {
       await lease.write(async (writer) => {
-        for (const state of fresh) await writer.putTrigger(state);
+        for (const state of fresh) {
+          const { digest, cursor, since, lookedAt } = state;
+          // It may have been paused meanwhile.
+          const latest = await writer.trigger(state.pluginId, state.name);
+          await writer.putTrigger(latest === undefined ? state : { ...latest, digest, cursor, since, lookedAt });
+        }
       });
     }
     return entries;
@@ -257,12 +262,12 @@ export class TriggerLoop {
     for (const entry of active) {
       const { cursor } = entry.state;
       if (cursor.kind !== 'moment') continue;
-      const isOpen = open.has(entry.keyId);
+      const isOpen = open.has(entry.keyId) || !decideRate(entry.trigger, entry.state.rateAt, now).isAllowed;
       if (cursor.at > now)
         log.warn({ pluginId: entry.plugin.id, trigger: entry.trigger.name }, 'the clock was set back');
       if (decideMoments(entry.trigger, cursor.at, now, isOpen).at !== cursor.at) due.push(entry);
       else if (isOpen && entry.trigger.missed === 'all') {
-        isHeld ||= decideMoments(entry.trigger, cursor.at, now, false).fire !== undefined;
+        isHeld ||= (nextMoment(entry.trigger, cursor.at) ?? Number.POSITIVE_INFINITY) <= now;
       }
     }
     for (let from = 0; from < due.length; from += BATCH) {

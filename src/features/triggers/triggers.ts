@@ -172,9 +172,8 @@ export function createTriggersService(deps: TriggersDeps): TriggersService {
       const receive = async (writer: StoreWriter) => {
         const state = (await writer.trigger(pluginId, name)) ?? known;
         if (state.paused !== null) return 'paused';
-        let isNew = true;
-        for (const mark of marks) isNew = (await writer.insertTriggerDelivery(keyIdOf(one), mark)) && isNew;
-        if (!isNew) return 'repeated';
+        // The first mark is of what is signed. A known one leaves no other mark behind.
+        for (const mark of marks) if (!(await writer.insertTriggerDelivery(keyIdOf(one), mark))) return 'repeated';
         const rate = decideRate(one.trigger, state.rateAt, now);
         // Undoes the marks: the sender may deliver it again.
         if (!rate.isAllowed)

@@ -217,6 +217,8 @@ export function idempotencyWrites(connection: Connection) {
         if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', id);
         return { kind: 'claimed', claim: { id, token: 1 } };
       }
+      // The key of a durable call: only a run of that call has its claim.
+      if (row.owner === '') return { kind: 'other-request' };
       if (row.fingerprint !== fingerprint) return { kind: 'other-request' };
       if (row.state === 'answered') return { kind: 'answered', answer: { status: row.status ?? 0, body: row.body } };
       const isLost = row.is_held === 0 || (isAlone && row.owner !== owner);

@@ -69,6 +69,12 @@ export function callsContract(t: Test, open: (t: Test) => Promise<Store>): void 
     t.match(stored, { ...fields, state: 'running', waitsFor: [], tries: 0, endedAt: null, ending: null });
     t.equal((stored?.expiresAt ?? 0) - (stored?.createdAt ?? 0), A_MINUTE);
     t.equal((await store.read.callOfKey('caller', 'key'))?.id, call.id);
+    // A request that takes the plugin for one that is not durable must not get the claim of the call's effects.
+    const plain = { scope: 'caller', key: 'key', fingerprint: 'print' };
+    for (const isAlone of [true, false]) {
+      const asked = { id: 'plain', owner: 'one', forMs: A_MINUTE, isAlone };
+      t.match(await store.write((writer) => writer.claimKey(plain, asked)), { kind: 'other-request' });
+    }
     await t.rejects(
       store.write(async (writer) => {
         await writer.insertCall(callOf({ key: 'undone', id: 'undone' }));

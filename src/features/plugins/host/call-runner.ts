@@ -212,6 +212,7 @@ export class CallRunner {
       inbox,
     });
     const drop = () => record.onFailure?.();
+    const heardBefore = journal.heard.length;
     const driving = this.drive(seat, record, journal.start.context, timeoutMs, NEVER_GONE);
     const watch = new WaitWatch(record, clock, { sliceMs: version.limits.slice_ms, timeoutMs });
     if (signal.aborted) drop();
@@ -235,6 +236,12 @@ export class CallRunner {
     const outcome = restated(report.outcome, entry);
     if (outcome.kind === 'ended' && (outcome.code === 'SERVICE_UNAVAILABLE' || outcome.code === 'CANCELED')) {
       return { kind: 'again', inMs: 0, isCulprit: false, reason: outcome.message };
+    }
+    const isRunOver = outcome.kind === 'ended' && outcome.code === 'TIMEOUT' && timeoutMs < run.leftMs;
+    // The time limit is of one run. A call that hears of something in each of its runs goes on.
+    if (isRunOver && journal.heard.length > heardBefore) {
+      await journal.settled(timeoutMs);
+      return { kind: 'again', inMs: 0, isCulprit: false, reason: 'the time of its run was over' };
     }
     const missed = outcome.kind === 'ended' ? undefined : journal.missed();
     if (missed !== undefined) return { kind: 'failed', error: missed };

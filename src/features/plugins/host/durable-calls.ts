@@ -112,6 +112,8 @@ export class DurableCalls implements CallRuns {
   stopped(callId: string): void {
     this.#running.get(callId)?.abort.abort();
     this.#answers.get(callId)?.resolve(undefined);
+    this.#answers.delete(callId);
+    this.#unwatch(callId);
   }
 
   sent(callId: string): void {
@@ -205,7 +207,14 @@ export class DurableCalls implements CallRuns {
       const due = await store.read.dueCalls(now);
       for (const one of due) {
         if (this.#closed || this.#running.size >= MAX_RUNS) break;
-        if (!this.#running.has(one.id)) await this.#look(one);
+        if (this.#running.has(one.id)) continue;
+        try {
+          await this.#look(one);
+        } catch (err) {
+          // The others are not kept waiting by one that cannot be read.
+          log.error({ err, call: one.id, pluginId: one.pluginId }, 'a durable call cannot be looked at');
+          await store.write((writer) => writer.postponeCall(one.id, this.#timing.restMs));
+        }
       }
       const next = await store.read.nextCallAt(now);
       return Math.min(Math.max(next === null ? sweepMs : next - now, sweepFloorMs), sweepMs);
@@ -287,6 +296,9 @@ export class DurableCalls implements CallRuns {
       })
       .finally(() => {
         this.#running.delete(call.id);
+        // Who waits for the answer looks for it in the store from now on.
+        this.#answers.get(call.id)?.resolve(undefined);
+        this.#answers.delete(call.id);
         this.wake();
       });
   }
@@ -384,7 +396,7 @@ export class DurableCalls implements CallRuns {
     const ends = waitsFor.map(({ until }) => until);
     const inMs = Math.min(...ends, call.expiresAt) - clock.now();
     const pause = Math.max(0, isLooked ? Math.min(inMs, this.#timing.lookMs) : inMs);
-    this.#watch({ ...call, waitsFor });
+    this.#watch({ id: call.id, waitsFor });
     await this.#suspend(running, { waitsFor, inMs: pause, deaths, entry: journal.unstored() });
   }
 
@@ -428,19 +440,20 @@ export class DurableCalls implements CallRuns {
   }
 
   /** Wakes a call when a transaction that it waits for changes so that the wait ends. */
-  #watch(call: CallRecord): void {
+  #watch({ id, waitsFor }: Pick<CallRecord, 'id' | 'waitsFor'>): void {
     const { store, engine, log } = this.#deps;
-    this.#unwatch(call.id);
-    const ids = call.waitsFor.flatMap((wait) => (wait.kind === 'transaction' ? [wait.id] : []));
+    this.#unwatch(id);
+    const ids = waitsFor.flatMap((wait) => (wait.kind === 'transaction' ? [wait.id] : []));
     if (ids.length === 0) return;
     const look = async () => {
-      if (this.#closed || !(await this.#isReady(call, await store.now()))) return;
-      await store.write((writer) => writer.wakeCall(call.id));
+      if (this.#closed || !(await this.#isReady({ waitsFor }, await store.now()))) return;
+      await store.write((writer) => writer.wakeCall(id));
+      this.#unwatch(id);
       this.wake();
     };
-    const heard = () => void look().catch((err: unknown) => log.warn({ err, call: call.id }, 'a call was not woken'));
+    const heard = () => void look().catch((err: unknown) => log.warn({ err, call: id }, 'a call was not woken'));
     const ends = ids.map((transactionId) => engine.onChange(transactionId, heard));
-    this.#watches.set(call.id, () => {
+    this.#watches.set(id, () => {
       for (const end of ends) end();
     });
   }

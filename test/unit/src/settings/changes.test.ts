@@ -107,6 +107,7 @@ const OTHER_VALUES: Record<Section, Record<string, unknown>> = {
     permissions: {},
     isolation: 'call',
     limits: { memory_mb: 64 },
+    durable: true,
     triggers: [{ name: 'often', every: '15m' }],
   },
 };

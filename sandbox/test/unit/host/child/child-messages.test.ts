@@ -9,6 +9,7 @@ import {
   MAX_DEPTH,
   MAX_WEIGHT,
   parseDone,
+  parseFrame,
   parseIsolates,
   parseLoaded,
   parseLog,
@@ -130,6 +131,14 @@ t.test('nesting is measured without walking down by recursion', async (t) => {
   t.equal(isTooDeep(nested(MAX_DEPTH + 1)), true);
   t.equal(isTooDeep(nested(100_000)), true);
   t.equal(isTooDeep(null), false);
+});
+
+t.test('parameters that are nested too deep are not passed on', async (t) => {
+  const params = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  t.match(parseFrame(UP.REQUEST, `{"id":1,"method":"kv.get","params":${params}}`), {
+    message: { id: 1, method: 'kv.get', params: null },
+    refusal: /nested/,
+  });
 });
 
 t.test('a value comes behind its request, stays text, and is looked through', async (t) => {

@@ -83,6 +83,20 @@ t.test('a sender that repeats with another time, and one that tells the same aga
   t.equal(verify(other)?.[0], marksOf('GitHub', SECONDS)?.[0], 'an id that nobody signed makes no other delivery');
 });
 
+t.test('a delivery with a signed time is not taken as one of a scheme without a time', async (t) => {
+  const later = NOW + 86_400_000;
+  for (const text of [`msg_1.${SECONDS}.${BODY}`, `${SECONDS}.${BODY}`, `${BODY}${SECONDS}000`]) {
+    const hub = { 'x-hub-signature-256': `sha256=${hmac(text)}` };
+    t.equal(verify(hub, { body: text, now: later }), undefined, text);
+    t.equal(verify({ 'x-signature': hmac(text) }, { body: text, now: later }), undefined, text);
+  }
+});
+
+t.test('a secret of Standard Webhooks is base64 behind its prefix', async (t) => {
+  const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`;
+  t.ok(verify(SENDERS['Standard Webhooks']?.(BODY, SECONDS) ?? {}, { secret }));
+});
+
 t.test('what is no signature', async (t) => {
   for (const headers of [
     {},
