@@ -59,7 +59,7 @@ const UNKNOWN = 'an_unknown_field';
  * Operations whose refusal names no field: EVM relayers do not support them, the node judges them, or they are always
  * refused.
  */
-const NAMES_NOTHING = /\/sponsored\/|\/rpc$|\/signers\/\{id\}$/;
+const NAMES_NOTHING = /\/sponsored\/|\/rpc$|\/signers\/\{id\}$|\/hooks\//;
 /** By kind: an id that exists. */
 const REAL: Readonly<Record<string, string>> = {
   relayers: 'local-1',
@@ -190,7 +190,8 @@ t.test('every endpoint answers every kind of bad input in the envelope', async (
   const left = operations
     // Leave out the event stream, which never ends. The filter below also leaves out requests that would delete the
     // relayer.
-    .filter(({ path }) => !path.endsWith('/events'))
+    // A webhook is raw bytes with a signature, which is judged first.
+    .filter(({ path }) => !path.endsWith('/events') && !path.includes('/hooks/'))
     // Patches come last, because an accepted one may pause the relayer. A paused relayer reads no other body.
     .toSorted((a, b) => Number(a.method === 'patch') - Number(b.method === 'patch'))
     .flatMap((operation) => [...badInput(operation)].map((asked) => ({ method: operation.method, asked })))

@@ -55,7 +55,7 @@ t.test('the console when something is wrong', { timeout: 230_000 }, async (t) =>
 
   await t.test('it says nothing of what it has not seen, and what the service says of itself', async (t) => {
     const needs = page.locator('section.needs');
-    await needs.getByText('Nothing. 1 relayer and 2 plugins are healthy.').waitFor();
+    await needs.getByText('Nothing. 1 relayer and 3 plugins are healthy.').waitFor();
     const database = { status: 'unhealthy', error: 'no answer' };
     const report = { ready: false, status: 'unhealthy', reason: 'database: no answer', components: { database } };
     await answered('**/api/v1/ready', 503, { ...report, timestamp: 'now' }, async () => {

@@ -81,16 +81,16 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
   'api-keys': ['default'],
   metrics: ['isolayer_http_requests_total'],
 };
-/** Event streams never end. */
-const LEFT_OUT = /\/events$/;
+/** Event streams never end, and webhooks are raw bytes with a signature. */
+const LEFT_OUT = /\/events$|\/hooks\//;
 /** Operations that change the resource in their path. */
 const CHANGES = /^(patch|delete) \S+\{id\}$|(disable|enable|reload)$/;
 
 /**
  * Operations that need not succeed: signers cannot be changed, no webhook has had an event yet, EVM relayers do not
- * sponsor fees, and a transaction may be mined before it is replaced.
+ * sponsor fees, a transaction may be mined before it is replaced, and no plugin here has calls or triggers.
  */
-const NEVER = /^patch .*\/signers|\{deliveryId\}|\/sponsored\/|^put .*\/transactions\//;
+const NEVER = /^patch .*\/signers|\{deliveryId\}|\/sponsored\/|^put .*\/transactions\/|\{call\}|\/triggers\//;
 
 /** A service with two relayers, two plugins, a webhook and a network of its own, over a node with slow blocks. */
 async function stage(t: Test) {

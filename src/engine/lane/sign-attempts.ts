@@ -17,7 +17,7 @@ import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { SpendingRaise } from '../../store/store.ts';
 import { DuplicateRecord } from '../../store/tables/stored-record.ts';
-import { chainCount, sequenceFigures } from '../sequencing/sequence-planner.ts';
+import { sequenceFigures } from '../sequencing/sequence-planner.ts';
 import type { SigningOutcome, WantedAttempt } from './decide.ts';
 import { askAny, type LaneStep, unminedTransactions } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
@@ -55,15 +55,13 @@ export async function signAttempts(step: LaneStep, wanted: readonly WantedAttemp
   if (wanted.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const isFirst = wanted.every(({ spec }) => spec.purpose === 'send');
-  // Asked for at once, so that the questions share a request.
-  const [priced, early, budgeted] = await Promise.all([
+  const [priced, budgeted] = await Promise.all([
     price(step, wanted, outcomes),
-    countEarly(step, wanted),
     step.read.budgeted(wanted.map(({ transaction }) => transaction.id)),
   ]);
   const affordable = await afford(step, priced, budgeted, outcomes);
   step.life.onCheckpoint('priced');
-  const { ready, sequences } = await reserve(step, affordable, { outcomes, early });
+  const { ready, sequences } = await reserve(step, affordable, outcomes);
   step.life.onCheckpoint('reserved');
   const signed = await sign(step, await stillAllowed(step, ready), sequences, outcomes);
   step.life.onCheckpoint(isFirst ? 'signed' : 'further-signed');
@@ -174,37 +172,11 @@ function isNumbered({ wanted, prepared }: Priced): boolean {
   return wanted.spec.purpose === 'send' && prepared.anchor === undefined;
 }
 
-/** The chain's count, as the senders of some relayers see it. */
-interface EarlyCount {
-  relayers: ReadonlySet<string>;
-  count: PromiseSettledResult<bigint>;
-}
-
-/** Asks for the chain's count for what will probably be numbered. */
-async function countEarly(step: LaneStep, wanted: readonly WantedAttempt[]): Promise<EarlyCount | undefined> {
-  const isNumbered = ({ transaction, spec }: WantedAttempt) =>
-    spec.purpose === 'send' && transaction.anchorKind === 'sequence';
-  const relayers = new Set(wanted.filter(isNumbered).map(({ transaction }) => transaction.relayerId));
-  if (relayers.size === 0) return undefined;
-  const counting = async () =>
-    chainCount(step, await Promise.all([...relayers].map((relayerId) => step.senders.of(relayerId))));
-  const [count] = await Promise.allSettled([counting()]);
-  return { relayers, count };
-}
-
-/** @throws why there is no count, when it was asked for the same senders */
-function countFrom(early: EarlyCount | undefined, numbered: readonly Priced[]): bigint | undefined {
-  if (early?.count.status === 'fulfilled') return early.count.value;
-  const relayers = new Set(numbered.map(({ wanted }) => wanted.transaction.relayerId));
-  if (early !== undefined && relayers.size === early.relayers.size) throw early.count.reason;
-  return undefined;
-}
-
 /** Finds a sequence for each attempt that needs one. While there are none, leaves out those attempts. */
 async function reserve(
   step: LaneStep,
   priced: readonly Priced[],
-  { outcomes, early }: { outcomes: Outcomes; early: EarlyCount | undefined },
+  outcomes: Outcomes,
 ): Promise<{ ready: readonly Priced[]; sequences: readonly bigint[] }> {
   const numbered = priced.filter(isNumbered);
   if (numbered.length === 0) return { ready: priced, sequences: [] };
@@ -213,7 +185,6 @@ async function reserve(
     const figures = await sequenceFigures(
       step,
       numbered.map(({ sender }) => sender),
-      countFrom(early, numbered),
     );
     const plan = step.memory.planner.plan(figures, numbered.length, step.clock.elapsed());
     if (plan.kind === 'use') return { ready: priced, sequences: plan.sequences };

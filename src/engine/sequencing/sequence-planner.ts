@@ -151,39 +151,20 @@ function belowHeld({ chain, held }: SequenceFigures): BelowHeld {
   return { free, beyond: [] };
 }
 
-type SequenceStep = { key: string; chain: Chain; open: OpenTransactions };
-
-/** The sequences that the lane's open transactions hold, and the one after those that ended ones have used. */
-async function knownHere({ open }: SequenceStep): Promise<Pick<SequenceFigures, 'held' | 'settled'>> {
-  const held = new Set([...open.entries.values()].flatMap(({ transaction: { sequence } }) => sequence ?? []));
-  return { held, settled: await open.settled() };
-}
-
-/** The account's next sequence, as some of the lane's senders see the chain. */
-export async function chainCount(step: SequenceStep, senders: readonly Sender[]): Promise<bigint> {
-  const least = knownOf(await knownHere(step));
+/** What the chain and the store say of the account's sequences, as some of the lane's senders see the chain. */
+export async function sequenceFigures(
+  step: { key: string; chain: Chain; open: OpenTransactions },
+  senders: readonly Sender[],
+): Promise<SequenceFigures> {
+  const held = new Set([...step.open.entries.values()].flatMap(({ transaction: { sequence } }) => sequence ?? []));
+  const settled = await step.open.settled();
+  const least = knownOf({ held, settled });
   const identity = chainOfLane(step.key);
   const sources = [...new Map(senders.map((sender) => [sender.client, sender])).values()];
   const counts = await Promise.all(
     sources.flatMap(({ client, account }) => client.sequences?.next(account.address, identity, least) ?? []),
   );
   // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
-  return counts.reduce((highest, count) => (count > highest ? count : highest), 0n);
-}
-
-/**
- * What the chain and the store say of the account's sequences, as some of the lane's senders see the chain.
- * @param count the {@link chainCount}, where it was asked for already
- */
-export async function sequenceFigures(
-  step: SequenceStep,
-  senders: readonly Sender[],
-  count?: bigint,
-): Promise<SequenceFigures> {
-  const chain = count ?? (await chainCount(step, senders));
-  return {
-    chain,
-    ...(await knownHere(step)),
-    ...(step.chain.sequence?.beginsAnew === true && { beginsAnew: true }),
-  };
+  const chain = counts.reduce((highest, count) => (count > highest ? count : highest), 0n);
+  return { chain, held, settled, ...(step.chain.sequence?.beginsAnew === true && { beginsAnew: true }) };
 }
