@@ -203,7 +203,7 @@ t.test('the thread with the key dies again and again: each nonce is used once, e
   isBusy = true;
   await threads[0]?.terminate();
   const ids = await stage.sendMany(30);
-  await stage.untilStatus(ids, 'sent');
+  for (const id of ids) await stage.until(`${id} is signed`, async () => (await stage.get(id)).sequence !== null);
   await threads.at(-1)?.terminate();
   ids.push(...(await stage.sendMany(30)));
   await stage.untilStatus(ids, 'confirmed', { mining: true });
