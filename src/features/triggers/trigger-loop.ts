@@ -15,9 +15,8 @@ import type { TriggerCursor, TriggerState } from './records/trigger-state.ts';
 
 /** The pace of the triggers, in milliseconds. */
 export interface TriggerTiming {
-  /** The longest pause between two rounds, while there are triggers and while there are none. */
+  /** The longest pause between two rounds. */
   roundMs: number;
-  idleMs: number;
   /** The shortest time from one round to the next, and the pause while something waits to be called for. */
   floorMs: number;
   heldMs: number;
@@ -29,7 +28,6 @@ export interface TriggerTiming {
 
 const defaultTriggerTiming: TriggerTiming = {
   roundMs: 1_000,
-  idleMs: 10_000,
   floorMs: 50,
   heldMs: 200,
   balanceMs: 5_000,
@@ -152,9 +150,10 @@ export class TriggerLoop {
   /** @returns how long the next round may wait, in milliseconds */
   async #round(): Promise<number> {
     const { store, declared } = this.#deps;
-    const { idleMs, roundMs, heldMs } = this.#timing;
+    const { roundMs, heldMs } = this.#timing;
     const all = declaredTriggers(declared());
-    if (all.length === 0) return idleMs;
+    // Nothing is asked for. A first trigger may be declared while the service runs.
+    if (all.length === 0) return roundMs;
     const lease = await this.#leases.hold(LEASE);
     if (lease === undefined) {
       this.#checked.clear();

@@ -8,7 +8,7 @@ import { EngineWorld } from '../../../../support/engine-world.ts';
 import { InstanceLeases } from '../../../../support/instance-leases.ts';
 import { notificationOf, transactionOf } from '../../../../support/store.ts';
 
-const FAST: TriggerTiming = { roundMs: 20, idleMs: 20, floorMs: 2, heldMs: 5, balanceMs: 5, noteMs: 60_000 };
+const FAST: TriggerTiming = { roundMs: 20, floorMs: 2, heldMs: 5, balanceMs: 5, noteMs: 60_000 };
 
 /** The loops of several instances over one store, for the triggers of one plugin. */
 async function stage(
