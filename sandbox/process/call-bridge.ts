@@ -98,7 +98,7 @@ export class HostCallBridge {
       ciphers: new OpenCiphers(),
       chance,
       leftMs: (wantedMs) => {
-        const left = call.leftMs();
+        const left = Math.floor(call.leftMs());
         if (seed === undefined || wantedMs <= left) return left;
         // A durable call must not see how quick this machine is: what any machine may try ends the call where it is late.
         if (wantedMs <= limits.slice_ms) this.end(sliceLimit(limits));
@@ -279,7 +279,7 @@ export class HostCallBridge {
 
   /** The host answers a timer of a durable call, so that the answer has its place among all others. */
   #askForTimer(waits: DurableWaits, id: number, delayMs: number): string {
-    if (waits.asked >= FIXED_LIMITS.durable_timers) {
+    if (waits.count >= FIXED_LIMITS.durable_timers) {
       const message = `The plugin armed more than ${FIXED_LIMITS.durable_timers} timers in one run of a durable call`;
       this.end({ kind: 'ended', code: 'CALL_LIMIT', message });
       return message;
@@ -340,13 +340,14 @@ class DurableWaits {
   readonly #timers = new Map<number, boolean | null>();
   /** Jobs in the order in which they began, and the answers of those that are done. */
   readonly #jobs = new Map<number, readonly [id: number, answer: string, ms: number] | null>();
-  asked = 0;
+  /** All timers of this run. */
+  count = 0;
   /** Timers that wait, and those of them that keep the call busy. */
   armed = 0;
   held = 0;
 
   ask(id: number): void {
-    this.asked += 1;
+    this.count += 1;
     this.armed += 1;
     this.held += 1;
     this.#timers.set(id, true);

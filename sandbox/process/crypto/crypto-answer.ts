@@ -21,7 +21,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 export interface CryptoResources extends GivenChance {
   readonly ciphers: OpenCiphers;
   /**
-   * Time left of the guest's present stretch, in milliseconds.
+   * Time left of the guest's present stretch, in whole milliseconds.
    * @param wantedMs how much of it would be taken
    */
   leftMs(wantedMs: number): number;
@@ -115,7 +115,7 @@ function hashNamed(question: CryptoQuestionFields): string {
 
 function atOnce(question: CryptoQuestionFields, { chance, leftMs }: CryptoResources): Answer {
   const work = createSlowCryptoWork(question, chance);
-  const left = Math.floor(leftMs(work.ms));
+  const left = leftMs(work.ms);
   if (work.ms > left) {
     throw new CryptoRefusal(
       `${tooLong(work.ms, left, 'are left of this stretch (limits.slice_ms)')}: use the form with a callback`,

@@ -74,11 +74,13 @@ const CURVES: ReadonlyMap<string, Curve> = new Map([
   ['secp256k1', { crv: 'secp256k1', order: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n }],
 ]);
 
-function curveNamed(name: string | undefined): Curve & { readonly name: string; readonly bytes: number } {
-  const known = CURVES.get(name === 'P-256' || name === 'secp256r1' ? 'prime256v1' : (name ?? ''));
-  if (known === undefined) throw new CryptoRefusal(`A durable call cannot draw numbers for the curve ${name}`);
-  const openSsl = [...CURVES].find(([, curve]) => curve === known)?.[0] ?? '';
-  return { ...known, name: openSsl, bytes: bytesFor(known.order) };
+function curveNamed(name = ''): Curve & { readonly name: string; readonly bytes: number } {
+  const known = CURVES.get(name);
+  if (known === undefined) {
+    const usable = [...CURVES.keys()].join(', ');
+    throw new CryptoRefusal(`A durable call cannot draw numbers for the curve ${name}. Use one of ${usable}`);
+  }
+  return { ...known, name, bytes: bytesFor(known.order) };
 }
 
 /** A pair of keys of one of the kinds that need no search. */

@@ -7,7 +7,7 @@ import { CryptoJobQueue } from '../../../process/crypto/jobs.ts';
 import { UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 
-function bridged(limits: Partial<Limits> = {}) {
+function bridged(limits: Partial<Limits> = {}, { seed, leftMs = 500 }: { seed?: string; leftMs?: number } = {}) {
   const channel = new RecordedChannel();
   const fired: number[] = [];
   const done: [reply: string, ms: number][] = [];
@@ -20,7 +20,8 @@ function bridged(limits: Partial<Limits> = {}) {
       fired.push(id);
       wake();
     },
-    leftMs: () => 500,
+    seed,
+    leftMs: () => leftMs,
     leftCpuMs: () => cpuMs,
     jobDone(reply: string, ms: number) {
       done.push([reply, ms]);
@@ -213,4 +214,28 @@ t.test('url parts', async (t) => {
     t.equal(ask(null), '');
     t.equal(answerUrlQuestion('{'), '');
   });
+});
+
+/** Threat: a durable call that goes on by how quick its machine is. */
+t.test('work that any machine may try, but this one has no time for, ends a durable call', async (t) => {
+  const seed = 'cd'.repeat(32);
+  const ask = (bridge: HostCallBridge, ms: number) => {
+    const iterations = Math.round(ms / 0.0008);
+    const question = { op: 'pbkdf2', password: '', salt: '', iterations, length: 8, hash: 'sha256' };
+    return bridge.answer('crypto', JSON.stringify(question));
+  };
+  for (const ms of [3.2, 4]) {
+    const { bridge } = bridged({}, { seed, leftMs: 3.5 });
+    t.match(ask(bridge, ms), /^=/);
+    t.match(JSON.parse(bridge.outcome ?? ''), { kind: 'ended', code: 'CPU_LIMIT' });
+  }
+  const answers = [3.5, 300.5].map((leftMs) => {
+    const { bridge } = bridged({}, { seed, leftMs });
+    t.match(ask(bridge, 1), /^=/);
+    const answer = ask(bridge, DEFAULT_LIMITS.slice_ms + 1);
+    t.equal(bridge.outcome, null);
+    return answer;
+  });
+  t.match(answers, [/limits\.slice_ms/, answers[0]]);
+  t.match(ask(bridged({}, { leftMs: 3.5 }).bridge, 4), /3 ms are left/, 'a plain call may know');
 });

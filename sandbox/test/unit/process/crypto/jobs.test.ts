@@ -1,6 +1,7 @@
 /** Threat: jobs that are reported after their call, charged to nobody, or so many that other calls never get a turn. */
 import t from 'tap';
 import { CallJobs, CryptoJobQueue } from '../../../../process/crypto/jobs.ts';
+import { SeededChance } from '../../../../process/crypto/seeded.ts';
 import { base64 } from '../../../support/guest-crypto.ts';
 
 const QUESTION = { op: 'pbkdf2', password: base64('p'), salt: '', iterations: 20_000, length: 8, hash: 'sha256' };
@@ -35,6 +36,19 @@ t.test('a refusal is reported later, and so is Node’s', async (t) => {
   const unknown = jobs();
   unknown.made.start(2, JSON.stringify({ ...QUESTION, hash: 'nope' }), 1000);
   t.match(await unknown.done, [2, /Invalid digest/]);
+});
+
+t.test('pairs of keys of a durable call are reported later as well, whatever their kind', async (t) => {
+  for (const kind of [{ kind: 'ec', curve: 'prime256v1' }, { kind: 'ed25519' }, { kind: 'rsa', bits: 512 }]) {
+    const { made, done, seen } = jobs();
+    made.start(1, JSON.stringify({ op: 'key-pair', ...kind }), 1000, new SeededChance('cd'.repeat(32), 'test'));
+    t.strictSame(seen, [], 'not within the step that asks');
+    t.match(await done, [1, /^:\[/]);
+  }
+  const unknown = jobs();
+  const question = JSON.stringify({ op: 'key-pair', kind: 'ec', curve: 'brainpoolP256r1' });
+  unknown.made.start(2, question, 1000, new SeededChance('cd'.repeat(32), 'test'));
+  t.match(await unknown.done, [2, /Use one of prime256v1/]);
 });
 
 t.test('nothing is reported after the end of the call', async (t) => {
