@@ -6,6 +6,7 @@
 import {
   type CallOutcome,
   type CapabilityReply,
+  type Confinement,
   FIXED_LIMITS,
   type Limits,
   type LoadFailure,
@@ -135,6 +136,18 @@ export interface DoorAddress {
   path: string;
   /** Proves that it is the thread that connects. */
   secret: string;
+}
+
+/** What a driver thread posts to its parent once, as soon as it can work. */
+export interface DriverHello {
+  /** The thread's id, which is piscina's `worker.id`. */
+  thread: number;
+  /** Carries {@link ToDriverMessages} down and {@link FromDriverMessages} up. */
+  port: MessagePort;
+  /** How the operating system confines the children of this thread. */
+  confinement: Confinement;
+  /** Whether the system lets the service raise the priority of a process that it has lowered. */
+  comesBack: boolean;
 }
 
 /** The frame with which a thread opens a channel: the child's number, and the door's secret as its text. */

@@ -1,7 +1,7 @@
 import { isMainThread, MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
-import type { Confinement } from '../contract.ts';
 import {
   type DriverData,
+  type DriverHello,
   type FromDriverMessage,
   type FromDriverMessages,
   PROTOCOL_VERSION,
@@ -11,18 +11,6 @@ import { probeLauncher } from './confinement.ts';
 import { launch } from './launch.ts';
 import { serviceNice } from './niceness.ts';
 import { ChildProcesses } from './processes.ts';
-
-/** What a driver thread posts to its parent once, as soon as it can work. */
-export interface DriverHello {
-  /** The thread's id, which is piscina's `worker.id`. */
-  thread: number;
-  /** Carries {@link ToDriverMessages} down and {@link FromDriverMessages} up. */
-  port: MessagePort;
-  /** How the operating system confines the children of this thread. */
-  confinement: Confinement;
-  /** Whether the system lets the service raise the priority of a process that it has lowered. */
-  comesBack: boolean;
-}
 
 if (isMainThread || parentPort === null) throw new Error('driver.ts is the entry of a worker thread');
 const data = workerData as DriverData;

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { CallReport, CallTask, Confinement, Log } from '../contract.ts';
-import type { DriverData, FromDriverMessages, ToDriverMessage, ToDriverMessages } from '../protocol.ts';
+import type { CallReport, CallTask, Log } from '../contract.ts';
+import type { DriverData, DriverHello, FromDriverMessages, ToDriverMessage, ToDriverMessages } from '../protocol.ts';
 import { ChildDoor, type ChildLink } from './child/child-link.ts';
 import { bootFrame, type ChildNews, callNotStartedReport } from './child/child-supervisor.ts';
 import { type ChildOrder, Children } from './child/children.ts';
@@ -217,14 +217,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   return driverPool;
 }
 
-interface Hello {
-  port: MessagePort;
-  thread: number;
-  confinement: Confinement;
-  comesBack: boolean;
-}
-
 /** Whether a message is a thread's first one. All other messages to the pool are ignored. */
-function isHello(message: unknown): message is Hello {
+function isHello(message: unknown): message is DriverHello {
   return typeof message === 'object' && message !== null && 'port' in message && 'thread' in message;
 }

@@ -171,16 +171,16 @@ interface TemporalNamespace {
 }
 
 /** What `Temporal.Now` makes of the present moment in a zone, by its name. */
-const OF_NOW = {
-  plainDateTimeISO: 'toPlainDateTime',
-  plainDateISO: 'toPlainDate',
-  plainTimeISO: 'toPlainTime',
-  zonedDateTimeISO: undefined,
-} as const;
+const OF_NOW = [
+  ['plainDateTimeISO', 'toPlainDateTime'],
+  ['plainDateISO', 'toPlainDate'],
+  ['plainTimeISO', 'toPlainTime'],
+  ['zonedDateTimeISO', undefined],
+] as const;
 
 function coverTemporalNow(temporal: TemporalNamespace, present: () => number | undefined): void {
   const { Now, Instant, ZonedDateTime } = temporal;
-  const { timeZoneId, instant } = Now;
+  const { timeZoneId } = Now;
   const { fromEpochMilliseconds } = Instant;
   const { toZonedDateTimeISO } = Instant.prototype;
   const cover = (name: string, covered: (ms: number, args: unknown[]) => unknown) => {
@@ -194,13 +194,12 @@ function coverTemporalNow(temporal: TemporalNamespace, present: () => number | u
     replace(Now, name, method[name]);
   };
   const instantOf = (ms: number) => apply(fromEpochMilliseconds as Method, Instant, [ms]);
-  for (const name of ['plainDateTimeISO', 'plainDateISO', 'plainTimeISO', 'zonedDateTimeISO'] as const) {
-    const part = OF_NOW[name];
+  for (const [name, part] of OF_NOW) {
     const convert = part === undefined ? undefined : (ZonedDateTime.prototype[part] as Method);
     cover(name, (ms, [zone = apply(timeZoneId as Method, Now, [])]) => {
       const zoned = apply(toZonedDateTimeISO as Method, instantOf(ms), [zone]);
       return convert === undefined ? zoned : apply(convert, zoned, []);
     });
   }
-  if (instant !== undefined) cover('instant', instantOf);
+  cover('instant', instantOf);
 }

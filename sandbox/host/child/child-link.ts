@@ -27,11 +27,13 @@ const MAX_UNASKED_COST = 262_144;
 const UNASKED_COST_PER_MS = 4096;
 /** How much a child may say for each frame that it gets. */
 const COST_PER_FRAME_SENT = 4096;
+/** The longest time for which a child waits before it is counted again, in milliseconds. */
+const MAX_WAIT_MS = 50;
 
 /**
  * The host's end of a child's channel. The child is not trusted: of what it says, the loop handles only so much in one
- * turn, and only so much in any time. Until then the rest waits in the child. A child that says no more than its calls
- * need never waits.
+ * turn, and only so much in any time. Until then the rest waits in the child. What a child gets to read lets it say
+ * more, so a child that answers calls seldom waits.
  */
 export class ChildLink {
   readonly #events: LinkEvents;
@@ -238,9 +240,6 @@ export class ChildLink {
     this.#events.onError(error instanceof Error ? error : new Error(String(error)));
   }
 }
-
-/** The longest time for which a child waits before it is counted again, in milliseconds. */
-const MAX_WAIT_MS = 50;
 
 /** How long a connection may take to say for which child it is, in milliseconds. */
 const KNOCK_MS = 5000;

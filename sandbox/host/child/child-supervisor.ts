@@ -102,8 +102,8 @@ export class ChildSupervisor {
   /** Calls that the child has not let go of, including those whose report was sent. */
   readonly #calls = new CallTable<RunningCall>();
   readonly #watch: ProcessWatch = { busy: true, most_bytes: 0, group_nice: 0, process_nice: 0 };
-  /** What the thread was told last. */
-  #told: ProcessWatch;
+  /** What the thread has. */
+  #sentWatch: ProcessWatch;
   #pids: number[] = [];
   #ready = false;
   #announced = false;
@@ -145,10 +145,10 @@ export class ChildSupervisor {
       journal,
     );
     watch.most_bytes = this.#versions.limits.process_mb * MIB;
-    this.#told = { ...watch };
+    this.#sentWatch = { ...watch };
     around.door.expect(child, (socket) => this.#link.attach(socket));
     this.#link.sendFrame(around.boot(journal !== undefined));
-    around.order({ type: 'open', child, journal_fd: journal?.fd ?? null, watch: this.#told });
+    around.order({ type: 'open', child, journal_fd: journal?.fd ?? null, watch: this.#sentWatch });
   }
 
   /** Acts on what the thread says of the child's process. */
@@ -157,7 +157,7 @@ export class ChildSupervisor {
       case 'sample':
         this.#pids = message.pids;
         // The thread has killed it already, and news of its end may come within these turns.
-        if (message.rss_bytes > this.#told.most_bytes) {
+        if (message.rss_bytes > this.#sentWatch.most_bytes) {
           return this.#look(performance.now(), message.rss_bytes, message.taken_ms);
         }
         return this.#lookSoon(message.rss_bytes, message.taken_ms);
@@ -188,7 +188,7 @@ export class ChildSupervisor {
     this.#limits.account.load(version.limits);
     this.#versions.expect(version);
     this.#watch.most_bytes = this.#versions.limits.process_mb * MIB;
-    this.#tellWatch();
+    this.#sendWatch();
     this.#link.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }
 
@@ -244,12 +244,12 @@ export class ChildSupervisor {
   #begin(): void {
     if (!this.#isBusy()) this.#limits.heartbeat.beat(performance.now());
     this.#watch.busy = true;
-    if (!this.#told.busy) this.#tellWatch();
+    if (!this.#sentWatch.busy) this.#sendWatch();
   }
 
-  #tellWatch(): void {
-    this.#told = { ...this.#watch };
-    this.#around.order({ type: 'watch', child: this.#number, watch: this.#told });
+  #sendWatch(): void {
+    this.#sentWatch = { ...this.#watch };
+    this.#around.order({ type: 'watch', child: this.#number, watch: this.#sentWatch });
   }
 
   #onFrame(kind: number, id: number, text: string): void {
@@ -416,7 +416,7 @@ export class ChildSupervisor {
     if (death !== null) return this.#end(death.cause, death.detail, death.culprit);
     if (this.#ready && !this.#announced) this.#announce();
     this.#watch.busy = this.#isBusy();
-    if (isDifferent(this.#watch, this.#told)) this.#tellWatch();
+    if (isDifferent(this.#watch, this.#sentWatch)) this.#sendWatch();
 
     if (now - this.#meteredAt < METER_MS) return;
     this.#meteredAt = now;

@@ -125,7 +125,7 @@ export function importWall(
       const mains = new Map<string, Promise<string | undefined>>();
       const paths = new TsconfigPaths(root, read);
       const [entry] = (build.initialOptions.entryPoints ?? []) as string[];
-      const entryFolder = dirname(entry ?? join(root, 'none'));
+      const entryFolder = entry === undefined ? root : dirname(entry);
       /** Whether an author's `lib/plugin` is the reference's own, which needs all of Node. */
       const isOfReference = async (file: string) => REFERENCE_LIBRARY.test((await read(file)) ?? '');
       /**

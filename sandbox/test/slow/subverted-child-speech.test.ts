@@ -1,6 +1,6 @@
 /**
  * Threat: an attacker controls a child process, and sends messages in the name of guests: forged and replayed ids,
- * requests and log lines that no guest made, too many or too long ones. The driver must accept what an honest child
+ * requests and log lines that no guest made, too many or too long ones. The host must accept what an honest child
  * could have sent, and end the process for anything else. The unit test of `child-messages.ts` covers all refused
  * messages. Here a real process sends one of each kind.
  */

@@ -10,6 +10,7 @@ import { encodeFrame, FrameDecoder } from '../../frames.ts';
 import {
   DOWN,
   type DriverData,
+  type DriverHello,
   type FromDriverMessages,
   KNOCK,
   PROTOCOL_VERSION,
@@ -97,7 +98,8 @@ mine.on('message', (messages: ToDriverMessages) => {
     if (message.type === 'sample') say({ type: 'sample', child, pids: [], rss_bytes: 0, taken_ms: 0 });
   }
 });
-parentPort?.postMessage({ thread: threadId, port, confinement: CONFINEMENT, comesBack: true }, [port]);
+const hello: DriverHello = { thread: threadId, port, confinement: CONFINEMENT, comesBack: true };
+parentPort?.postMessage(hello, [port]);
 
 /** Piscina's task. */
 export function task(): void {}

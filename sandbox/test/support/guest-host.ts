@@ -21,8 +21,6 @@ export class GuestHost {
   refusal = '';
   /** Whether the guest said that the isolate may serve no other call. */
   retired = false;
-  /** Whether the module has read the time or drawn a number. */
-  impure = false;
   /** What `now` answers, in milliseconds. */
   time = 0;
   /** What `random` repeats, as codes of its characters. */
@@ -64,7 +62,6 @@ export class GuestHost {
         return this.refusal;
       }
       case 'impure':
-        this.impure = true;
         return '';
       case 'clear':
         this.timers.delete(Number(text));
@@ -97,7 +94,7 @@ export class GuestHost {
   }
 }
 
-/** A request as the driver hands it on: the text behind the message is its parameter `value`. */
+/** A request as the host's loop hands it on: the text behind the message is its parameter `value`. */
 function requestOf(text: string): RequestMessage {
   const { head, value } = splitRequestText(text);
   return parseRequest(head, value);

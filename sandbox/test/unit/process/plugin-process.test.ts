@@ -126,7 +126,7 @@ t.test('a module that fails in a later isolate fails the call that needed it', a
   t.match(done(), [{ outcome: { kind: 'threw', message: /changed its mind/ } }]);
 });
 
-t.test('a call that the driver ended has its DONE, and late frames for it are dropped', async (t) => {
+t.test('a call that the host ended has its DONE, and late frames for it are dropped', async (t) => {
   const { child, load, invoke, done } = booted();
   load(plugin('await new Promise(() => {});'));
   invoke(1);
@@ -162,7 +162,7 @@ t.test('while an isolate is ready, an answer leaves before anything is made', as
   t.equal(made(), 3, 'one is ready');
 });
 
-t.test('what a burst left behind is let go, and the driver hears how many isolates there are', async (t) => {
+t.test('what a burst left behind is let go, and the host hears how many isolates there are', async (t) => {
   const { child, channel, load, invoke, done } = booted({ sweepMs: 20 });
   load(plugin('await new Promise(() => {});'));
   for (const call of [1, 2, 3]) {

@@ -87,7 +87,7 @@ t.test('texts that go into the answer as they are have to be JSON', async (t) =>
   }
 });
 
-t.test('a child states no end that is the driver’s or the host’s', async (t) => {
+t.test('a child states no end that is the host’s', async (t) => {
   const ended = (code: string) => ({ kind: 'ended', code, message: 'm' });
   for (const code of ['TIMEOUT', 'SERVICE_UNAVAILABLE', 'COMPILE_ERROR']) {
     t.throws(() => parseDone(doneWith(ended(code))), ProtocolViolation, code);

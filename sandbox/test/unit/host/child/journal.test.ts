@@ -1,4 +1,4 @@
-/** Threat: a child that dies inside the guest before it said so, or that notes what would mislead the driver. */
+/** Threat: a child that dies inside the guest before it said so, or that notes what would mislead the host. */
 import { spawnSync } from 'node:child_process';
 import { fstatSync, readdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -195,7 +195,7 @@ t.test('meter', async (t) => {
     t.throws(() => counted.ran(1300), ProtocolViolation);
   });
 
-  t.test('a child’s own sum of its time is held against what the driver saw and what there was', async (t) => {
+  t.test('a child’s own sum of its time is held against what the host saw and what there was', async (t) => {
     const counted = meter();
     counted.ran(300);
     t.equal(counted.believedMs(250, 1000), 250);
