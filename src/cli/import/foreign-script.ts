@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { glob, readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { z } from 'zod';
 import { GUEST_MODULES } from '../../../sandbox/contract.ts';
+import { parseOrReport } from '../../settings/check.ts';
+import { readJsonFile } from '../../settings/json-file.ts';
+import { ConfigurationFindings } from '../../settings/problems.ts';
 
 /** The host that a script was written for. */
 export type ScriptKind = 'gelato' | 'defender';
@@ -97,9 +101,12 @@ interface Import {
   specifier: string;
 }
 
+/** Nothing else may come into the command that installs them, which a person copies. */
+const PACKAGE = /^(?:@\w[\w.-]*\/)?\w[\w.-]*(?=\/|$)/;
+const VERSION = /^[\w.^~+-]+$/;
+
 function packageOf(specifier: string): string | undefined {
-  if (/^[./]/.test(specifier) || isBuiltin(specifier)) return undefined;
-  return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0];
+  return isBuiltin(specifier) ? undefined : PACKAGE.exec(specifier)?.[0];
 }
 
 /** The packages that the compiler has to find, with the versions that the nearest `package.json` asks for. */
@@ -109,28 +116,39 @@ async function packagesOf(folder: string, imports: readonly Import[]): Promise<F
   return [...new Set(names)]
     .filter((name) => !STAND_IN.test(name))
     .sort()
-    .map((name) => ({ name, version: versions[name] }));
+    .map((name) => {
+      const version = versions.get(name);
+      return { name, version: typeof version === 'string' && VERSION.test(version) ? version : undefined };
+    });
 }
 
-async function nearestVersions(folder: string): Promise<Record<string, string>> {
+async function nearestVersions(folder: string): Promise<Map<string, unknown>> {
   for (let at = folder; ; at = dirname(at)) {
-    const manifest = (await readJson(join(at, 'package.json'))) as
-      | { dependencies?: Record<string, string>; devDependencies?: Record<string, string> }
-      | undefined;
-    if (manifest !== undefined) return { ...manifest.devDependencies, ...manifest.dependencies };
-    if (dirname(at) === at) return {};
+    const manifest = (await readJson(join(at, 'package.json'))) as Partial<Record<string, object>> | null | undefined;
+    if (manifest !== undefined) {
+      return new Map(
+        [manifest?.['devDependencies'], manifest?.['dependencies']].flatMap((one) => Object.entries(one ?? {})),
+      );
+    }
+    if (dirname(at) === at) return new Map();
   }
 }
 
-/** Reads a JSON file; undefined where there is none. @throws Error when it is no JSON */
+/** Reads a JSON file; undefined where there is none. @throws Error when it cannot be read */
 export async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  if (!existsSync(file)) return undefined;
+  const findings = new ConfigurationFindings();
+  const read = await readJsonFile(file, file, findings);
+  findings.settle();
+  return read?.value;
+}
+
+/** A value of a file, in its form. @throws Error with each fault */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
+  const findings = new ConfigurationFindings();
+  const parsed = parseOrReport(schema, value, { file, path: '' }, findings);
+  findings.settle();
+  return parsed as T;
 }
 
 function importProblems(folder: string, imports: readonly Import[]): string[] {
@@ -140,6 +158,8 @@ function importProblems(folder: string, imports: readonly Import[]): string[] {
     if (isOut) return [`${file} imports "${specifier}", which is outside of the folder: copy it into the plugin's`];
     if (isBuiltin(specifier) && !known.has(specifier.replace(/^node:/, '')))
       return [`${file} imports "${specifier}", which plugins do not have (docs/node-modules.md)`];
+    if (!specifier.startsWith('.') && !isBuiltin(specifier) && packageOf(specifier) === undefined)
+      return [`${file} imports "${specifier}", which is neither a file of the folder nor a package`];
     if (/defender-.*\/web3$/.test(specifier)) return [`${file} imports "${specifier}": use ethers in place of web3`];
     if (
       /\bdefender-(?:admin|sentinel|autotask|deploy|as-code|sdk-(?!relay-signer|key-value|base))[\w-]*/.test(specifier)
@@ -180,7 +200,8 @@ const URL_START = /["'`](https?:\/\/[^"'`\s${}\\/?#]{1,260})(?=["'`\s${}\\/?#])/
 
 function hostsIn(code: string): string[] {
   const hosts = [...code.matchAll(URL_START)].map(([, text = '']) => URL.parse(text)?.host ?? '');
-  return [...new Set(hosts.filter((host) => host !== ''))].sort();
+  // `https://*.com` in a text is no wish for all of them.
+  return [...new Set(hosts.filter((host) => host !== '' && !host.includes('*')))].sort();
 }
 
 /** Whether code asks other hosts by itself, as far as that can be seen. */

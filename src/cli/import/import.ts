@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { copyFile, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pluginIdSchema } from '../../domain/id.ts';
+import { isObject } from '../../domain/json/json.ts';
 import { pluginEntrySchema } from '../../features/plugins/records/plugin.ts';
-import { readVariables } from '../../settings/environment.ts';
+import { readVariables, SECRET_VARIABLES } from '../../settings/environment.ts';
 import { ConfigurationFindings } from '../../settings/problems.ts';
+import { checkSecrets } from '../../settings/secrets.ts';
+import { createSignerKinds } from '../../signers/registry.ts';
 import type { Command, CommandArguments, CommandContext } from '../command.ts';
 import { configurationFile, readCommandEnvironment } from '../settings.ts';
-import { type ForeignScript, readForeignScript, readJson } from './foreign-script.ts';
+import { checked, type ForeignScript, readForeignScript, readJson } from './foreign-script.ts';
 import { type Mapping, mapScript } from './mapping.ts';
 
 /** Makes a plugin of a script of another host. */
@@ -39,10 +42,20 @@ async function importScript(context: CommandContext, given: CommandArguments): P
   const configuration = await readConfiguration(file);
   const relayer = given.options.get('relayer') ?? onlyRelayer(configuration);
   const mapping = await mapScript(script, { id, relayer, options: given.options });
+  const { entry } = mapping;
+  const credentials = credentialsIn(configuration?.all ?? {});
+  const ungranted = entry.permissions.env.filter((name) => credentials.has(name));
+  entry.permissions.env = entry.permissions.env.filter((name) => !credentials.has(name));
+  checked(pluginEntrySchema, entry, `the entry of "${id}"`);
   const target = join(resolve(context.cwd, PLUGINS_DIR), id);
+  await assertApart(folder, target);
+  for (const name of Object.keys(mapping.written)) {
+    if (script.files.includes(name))
+      throw new Error(`${join(folder, name)} is in the way of a file that import writes`);
+  }
 
   const isAgain = given.flags.has('overwrite');
-  const known = configuration?.plugins.findIndex((entry) => (entry as { id?: unknown } | null)?.id === id) ?? -1;
+  const known = configuration?.plugins.findIndex((one) => isObject(one) && one['id'] === id) ?? -1;
   const inTheWay = [
     ...(existsSync(target) ? [relative(context.cwd, target)] : []),
     ...(known === -1 ? [] : [`the entry "${id}" in ${relative(context.cwd, file)}`]),
@@ -53,7 +66,6 @@ async function importScript(context: CommandContext, given: CommandArguments): P
   if (isAgain) await rm(target, { recursive: true, force: true });
   await writeFiles(script, mapping, target);
   context.say(`Written: ${relative(context.cwd, target)}, ${mapping.about}`);
-  const entry = pluginEntrySchema.parse(mapping.entry) && mapping.entry;
   if (configuration === undefined) {
     context.say(`There is no ${relative(context.cwd, file)}. The entry for its "plugins":`);
   } else {
@@ -65,12 +77,12 @@ async function importScript(context: CommandContext, given: CommandArguments): P
 
   const packages = script.packages.filter(({ name }) => !isInstalled(name, target));
   const list = (title: string, lines: readonly string[]) => {
-    if (lines.length > 0) context.say([`\n${title}`, ...lines.map((line) => `- ${line}`)].join('\n'));
+    // The script's own words stand in them: none may steer the terminal.
+    const shown = lines.map((line) => `- ${line.replaceAll(/\p{Cc}/gu, '\uFFFD')}`);
+    if (lines.length > 0) context.say([`\n${title}`, ...shown].join('\n'));
   };
-  const secrets = (mapping.entry.triggers ?? []).flatMap(({ secret }) =>
-    secret?.type === 'env' ? [secret.value] : [],
-  );
-  const unset = [...mapping.entry.permissions.env, ...secrets].filter((name) => !variables[name]);
+  const secrets = (entry.triggers ?? []).flatMap(({ secret }) => (secret?.type === 'env' ? [secret.value] : []));
+  const unset = [...entry.permissions.env, ...secrets].filter((name) => !variables[name]);
   const needs = packages.map(({ name, version }) => (version === undefined ? name : `${name}@${version}`));
   list('To do:', [
     ...(needs.length > 0
@@ -79,28 +91,51 @@ async function importScript(context: CommandContext, given: CommandArguments): P
     ...(unset.length > 0 ? [`Set in the environment, before the service starts again: ${unset.join(', ')}`] : []),
     ...mapping.todo,
   ]);
-  list('Not mapped:', [...script.unmapped, ...mapping.unmapped]);
+  list('Not mapped:', [
+    ...script.unmapped,
+    ...mapping.unmapped,
+    ...ungranted.map((name) => `It reads ${name}, a credential of the service: give the script's own another name`),
+  ]);
   context.say(`\nThen: npx isolayer plugin check ${id}`);
   return 0;
 }
 
 interface KnownConfiguration {
-  all: object;
+  all: Record<string, unknown>;
   plugins: readonly unknown[];
-  relayers: { id?: unknown; network_type?: unknown }[];
+  relayers: Record<string, unknown>[];
 }
 
 async function readConfiguration(file: string): Promise<KnownConfiguration | undefined> {
   const all = await readJson(file);
   if (all === undefined) return undefined;
-  if (typeof all !== 'object' || all === null || Array.isArray(all)) throw new Error(`${file} holds no object`);
-  const { plugins = [], relayers = [] } = all as { plugins?: unknown; relayers?: unknown };
+  if (!isObject(all)) throw new Error(`${file} holds no object`);
+  const { plugins = [], relayers = [] } = all;
   if (!Array.isArray(plugins) || !Array.isArray(relayers)) throw new Error(`${file}: plugins and relayers are lists`);
-  return { all, plugins, relayers: relayers as KnownConfiguration['relayers'] };
+  return { all, plugins, relayers: relayers.filter(isObject) };
+}
+
+/** The variables that no plugin may be granted, as a start of the service sees it: it would refuse the whole file. */
+function credentialsIn({ signers, notifications, plugins }: Record<string, unknown>): Set<string> {
+  const place = { file: '', path: '' };
+  const named = checkSecrets([signers, notifications, plugins], place, {}, new ConfigurationFindings());
+  const kinds = [...createSignerKinds().values()].flatMap(({ variables = [] }) => variables);
+  return new Set([...SECRET_VARIABLES, ...named, ...kinds]);
+}
+
+/** Overwriting the plugin would delete a script that lies in its folder. @throws Error then, and the other way round */
+async function assertApart(script: string, target: string): Promise<void> {
+  const [one = '', other = ''] = await Promise.all(
+    [script, target].map(async (path) => (await realpath(path).catch(() => path)) + sep),
+  );
+  if (!one.startsWith(other) && !other.startsWith(one)) return;
+  throw new Error(`${script} and the plugin's folder ${target} lie in each other: move the script out first`);
 }
 
 function onlyRelayer(configuration: KnownConfiguration | undefined): string {
-  const evm = (configuration?.relayers ?? []).filter((one) => one.network_type === 'evm').map(({ id }) => String(id));
+  const evm = (configuration?.relayers ?? [])
+    .filter((one) => one['network_type'] === 'evm')
+    .map(({ id }) => String(id));
   const [only, other] = evm;
   if (only !== undefined && other === undefined) return only;
   const names = evm.length === 0 ? '' : ` (${evm.join(', ')})`;
@@ -115,10 +150,11 @@ async function writeFiles({ folder, files }: ForeignScript, { written }: Mapping
   for (const [file, text] of Object.entries(written)) await writeFile(join(target, file), text, { flag: 'wx' });
 }
 
-/** Whole or not at all: a running service reads the file. */
-async function replaceFile(file: string, text: string): Promise<void> {
+/** Whole or not at all: a running service reads the file. Links and the file's mode stay: it may hold secrets. */
+async function replaceFile(named: string, text: string): Promise<void> {
+  const file = await realpath(named);
   const half = `${file}.${process.pid}`;
-  await writeFile(half, text);
+  await writeFile(half, text, { mode: (await stat(file)).mode & 0o777, flag: 'wx' });
   await rename(half, file);
 }
 

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { isObject } from '../../domain/json/json.ts';
 import type { pluginEntrySchema } from '../../features/plugins/records/plugin.ts';
 import { type Trigger, triggerSchema } from '../../features/triggers/records/trigger.ts';
-import { type ForeignScript, fetches, readJson } from './foreign-script.ts';
+import { checked, type ForeignScript, fetches, readJson } from './foreign-script.ts';
 
 type Entry = z.input<typeof pluginEntrySchema>;
 type Triggers = NonNullable<Entry['triggers']>;
-type JsonValue = NonNullable<Entry['config']>[string];
 
 /** A plugin made of a script of another host. */
 export interface Mapping {
@@ -30,6 +30,8 @@ export interface MappingWishes {
 
 /** A run waits until what it sent is in a block, and no longer than this. In seconds. */
 const LONGEST_RUN = 3600;
+const SENT_TWICE =
+  'Switch it off where it ran before: a running service takes up the entry at once, and both would send';
 const SENDER = 'Contracts see the account of the relayer as their caller (msg.sender): allow it where they check';
 
 /** Makes an entry of what a script's folder says, and lists what it could not take over. */
@@ -73,22 +75,23 @@ function hostNotes({ code, hosts }: ForeignScript): string[] {
 
 const NO_TRIGGER = 'When it runs: say --every 5m or --cron "…", or write "triggers" into the entry';
 
-interface FunctionSchema {
-  timeout?: unknown;
-  memory?: unknown;
-  userArgs?: Record<string, string>;
-}
+const functionSchema = z.object({
+  memory: z.unknown().optional(),
+  userArgs: z.record(z.string(), z.string()).default({}),
+});
 
 /** A Web3 Function: `schema.json`, `userArgs.json` and `storage.json` beside its code. */
 async function mapFunction(script: ForeignScript, { id, relayer }: MappingWishes, asked: Triggers): Promise<Mapping> {
   const { folder, main, code } = script;
-  const [schema, args, storage] = await Promise.all(
-    ['schema.json', 'userArgs.json', 'storage.json'].map((file) => readJson(join(folder, file))),
-  );
-  const { memory, userArgs: wanted = {} } = (schema ?? {}) as FunctionSchema;
-  const userArgs = (args ?? {}) as Record<string, JsonValue>;
+  const beside = async <T>(file: string, form: z.ZodType<T>) => {
+    const value = await readJson(join(folder, file));
+    return value === undefined ? undefined : checked(form, value, file);
+  };
+  const schema = await beside('schema.json', functionSchema);
+  const userArgs = (await beside('userArgs.json', z.record(z.string(), z.json()))) ?? {};
+  const stored = Object.keys((await beside('storage.json', z.record(z.string(), z.unknown()))) ?? {});
+  const { memory, userArgs: wanted = {} } = schema ?? {};
   const chains = [...code.matchAll(/\bchainId\s*\(\s*(\d+)\s*\)/g)].map(([, chain = '']) => chain);
-  const stored = Object.keys(storage ?? {});
   return {
     about: `a Web3 Function of Gelato; ${main} runs as it is`,
     entry: {
@@ -100,6 +103,7 @@ async function mapFunction(script: ForeignScript, { id, relayer }: MappingWishes
     },
     written: {},
     todo: [
+      SENT_TWICE,
       SENDER,
       ...(asked.length === 0 ? [`Gelato keeps with the task, not in the folder, when it runs. ${NO_TRIGGER}`] : []),
       ...hostNotes(script),
@@ -132,19 +136,23 @@ function argumentProblems(
   });
 }
 
-interface Action {
-  name?: unknown;
-  path?: unknown;
-  relayer?: unknown;
-  paused?: unknown;
-  trigger?: { type?: unknown; frequency?: unknown; cron?: unknown };
-  'environment-variables'?: Record<string, unknown>;
-}
+/** What is taken over of an Action in a `serverless.yml`. */
+const actionSchema = z.object({
+  name: z.string().nullish(),
+  relayer: z.unknown().optional(),
+  paused: z.boolean().nullish(),
+  trigger: z.object({ type: z.string(), frequency: z.unknown().optional(), cron: z.string().nullish() }).nullish(),
+  'environment-variables': z.record(z.string(), z.unknown()).nullish(),
+});
+
+type Action = z.output<typeof actionSchema>;
+
+const policySchema = z.looseObject({ 'whitelist-receivers': z.array(z.string()).nullish() });
 
 /** An Action, with what a `serverless.yml` in its folder or above says of it. */
 async function mapAction(script: ForeignScript, { id, relayer }: MappingWishes, asked: Triggers): Promise<Mapping> {
   const { action, policy } = await findAction(script.folder);
-  const recipients = (policy['whitelist-receivers'] ?? []) as string[];
+  const recipients = policy['whitelist-receivers'] ?? [];
   const found = action === undefined ? undefined : triggersOfAction(action, id);
   const triggers = asked.length > 0 ? asked : (found?.triggers ?? []);
   const isPaused = action?.paused === true;
@@ -163,6 +171,7 @@ async function mapAction(script: ForeignScript, { id, relayer }: MappingWishes, 
       'plugin.cjs': `// Written by \`isolayer import\`: gives the Action the event that it expects.\nrequire('@openzeppelin/defender-sdk');\nmodule.exports = require(${JSON.stringify(`./${script.main}`)});\n`,
     },
     todo: [
+      SENT_TWICE,
       SENDER,
       ...(asked.length > 0 ? [] : (found?.todo ?? [`No serverless.yml says when it runs. ${NO_TRIGGER}`])),
       ...hostNotes(script),
@@ -179,47 +188,49 @@ async function mapAction(script: ForeignScript, { id, relayer }: MappingWishes, 
   };
 }
 
-/** The words of a relayer's policies are the plugin's to keep only where they limit receivers. */
-async function findAction(folder: string): Promise<{ action?: Action; policy: Record<string, unknown> }> {
+/** What the nearest `serverless.yml`, in the folder or three above, says of the Action, and of its relayer's policy. */
+async function findAction(folder: string): Promise<{ action?: Action; policy: z.output<typeof policySchema> }> {
   for (let at = folder, above = 0; above < 4; at = dirname(at), above++) {
     const file = ['serverless.yml', 'serverless.yaml'].map((name) => join(at, name)).find((one) => existsSync(one));
     if (file === undefined) continue;
-    const { parse } = await import('yaml');
-    const all = parse(await readFile(file, 'utf8')) as Serverless | null;
-    const resources = all?.resources?.Resources ?? all?.resources;
-    const actions = Object.values(all?.functions ?? resources?.actions ?? {});
-    const action = actions.find((one) => typeof one?.path === 'string' && resolve(at, one.path) === folder);
-    const relayer = refersTo(resources?.relayers, action?.relayer);
-    return { ...(action && { action }), policy: refersTo(resources?.policies, relayer?.['policy']) ?? {} };
+    const all = parts(await readYaml(file));
+    const { Resources, ...direct } = parts(all['resources']);
+    const resources = Resources === undefined ? direct : parts(Resources);
+    const actions = Object.values(parts(all['functions'] ?? resources['actions'])).map(parts);
+    const found = actions.find(({ path }) => typeof path === 'string' && resolve(at, path) === folder);
+    if (found === undefined) return { policy: {} };
+    const relayer = parts(referred(resources['relayers'], found['relayer']));
+    const policy = parts(referred(resources['policies'], relayer['policy']));
+    return { action: checked(actionSchema, found, file), policy: checked(policySchema, policy, file) };
   }
   return { policy: {} };
 }
 
-type Named = Record<string, Record<string, unknown> | undefined>;
-
-interface Resources {
-  actions?: Record<string, Action | undefined>;
-  relayers?: Named;
-  policies?: Named;
+async function readYaml(file: string): Promise<unknown> {
+  const { parse } = await import('yaml');
+  try {
+    return parse(await readFile(file, 'utf8')) as unknown;
+  } catch (error) {
+    throw new Error(`${file} is no YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
-interface Serverless {
-  functions?: Record<string, Action | undefined>;
-  resources?: Resources & { Resources?: Resources };
+/** The members of an object. Anything else has none: the file may be of another tool, or say more than is known here. */
+function parts(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }
 
 /** What `${self:resources.….name}` means, or what stands in its place. */
-function refersTo(named: Named | undefined, reference: unknown): Record<string, unknown> | undefined {
-  if (typeof reference === 'object' && reference !== null) return reference as Record<string, unknown>;
+function referred(named: unknown, reference: unknown): unknown {
   const name = /^\$\{self:[\w.]*\.([\w-]+)\}$/.exec(String(reference))?.[1];
-  return name === undefined ? undefined : named?.[name];
+  return name === undefined ? reference : parts(named)[name];
 }
 
 function triggersOfAction({ trigger }: Action, id: string) {
   const { type, frequency, cron } = trigger ?? {};
   const none = { triggers: [] as Triggers, todo: [] as string[], unmapped: [] as string[] };
   if (type === 'schedule') {
-    const given = { name: 'schedule', ...(cron === undefined ? { every: `${String(frequency)}m` } : { cron }) };
+    const given = { name: 'schedule', ...(typeof cron !== 'string' ? { every: `${String(frequency)}m` } : { cron }) };
     const { data } = triggerSchema.safeParse(given);
     if (data !== undefined) return { ...none, triggers: [data] };
     return { ...none, unmapped: [`Its schedule ${JSON.stringify(trigger)}. ${NO_TRIGGER}`] };

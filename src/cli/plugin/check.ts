@@ -82,21 +82,12 @@ function nextCalls({ triggers = [] }: PluginEntry, now: number): string[] {
     const zone = trigger.time_zone ?? 'UTC';
     const moments: string[] = [];
     for (let at = nextMoment(trigger, now); at !== undefined && moments.length < SHOWN_MOMENTS; ) {
-      const { year, month, day, hour, minute, second, offset } =
-        Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
-      const [date, time] = [
-        [year, month, day],
-        [hour, minute, second],
-      ].map((parts) => parts.map(twoDigits));
-      moments.push(`${date?.join('-')} ${time?.join(':')}${offset}`);
+      const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+      moments.push(local.toString({ smallestUnit: 'second', timeZoneName: 'never' }).replace('T', ' '));
       at = nextMoment(trigger, at);
     }
     return `trigger ${trigger.name}: next at ${moments.join(', ')} (${zone})`;
   });
-}
-
-function twoDigits(number: number): string {
-  return String(number).padStart(2, '0');
 }
 
 function namesIn(code: string, pattern: RegExp): string[] {

