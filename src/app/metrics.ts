@@ -115,8 +115,8 @@ function startRelayer(metrics: Metrics, labels: ReturnType<typeof labelsOf>): vo
 
 async function sampleTriggers(metrics: ServiceMetrics, { store, declared }: SampledParts): Promise<void> {
   const names = new Set(declaredTriggers(declared()).map(keyIdOf));
-  if (names.size === 0) return;
-  const states = (await store.read.triggers()).filter(({ pluginId, name }) => names.has(triggerKeyId(pluginId, name)));
+  const stored = names.size === 0 ? [] : await store.read.triggers();
+  const states = stored.filter(({ pluginId, name }) => names.has(triggerKeyId(pluginId, name)));
   metrics.replace(
     'trigger_paused',
     states.flatMap(({ pluginId: plugin_id, name: trigger, paused }) =>

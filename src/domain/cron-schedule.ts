@@ -181,7 +181,21 @@ export function parseCrontab(text: string, timeZone = 'UTC'): Crontab | undefine
   };
   const wall: WallTimes = { minutes: [...minutes], hours: [...hours], isDue };
   if (nextWallTime(wall, 0, DAYS_AHEAD * DAY) === undefined) return undefined;
-  return { next: (after) => nextInZone(wall, timeZone, after) };
+  let stretch: Stretch | undefined;
+  const stretchAt = (at: number) => {
+    if (stretch === undefined || at < stretch.began || at >= stretch.until) stretch = stretchOf(timeZone, at);
+    return stretch;
+  };
+  let answer: { after: number; next: number | undefined } | undefined;
+  return {
+    next(after) {
+      // Nothing comes between what was asked for last and its answer.
+      if (answer === undefined || after < answer.after || after >= (answer.next ?? answer.after + 1)) {
+        answer = { after, next: nextOf(wall, stretchAt, after) };
+      }
+      return answer.next;
+    },
+  };
 }
 
 /** A schedule on a clock that is never set. */
@@ -207,18 +221,36 @@ function nextWallTime({ minutes, hours, isDue }: WallTimes, from: number, before
   return undefined;
 }
 
-/** Walks through the stretches in which the zone's distance from UTC stays the same. */
-function nextInZone(wall: WallTimes, timeZone: string, after: number): number | undefined {
+/** A time in which a zone's clocks are not set, in milliseconds since the epoch. */
+interface Stretch {
+  /** Its first moment; -Infinity where the clocks were never set before. */
+  began: number;
+  /** The first moment after it. */
+  until: number;
+  /** How far its clocks are ahead of UTC. */
+  offset: number;
+  /** How far they were set forward when it began. */
+  moved: number;
+}
+
+function stretchOf(timeZone: string, at: number): Stretch {
+  const here = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+  const offset = here.offsetNanoseconds / 1e6;
+  const until = here.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+  const change = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
+  if (change === null) return { began: Number.NEGATIVE_INFINITY, until, offset, moved: 0 };
+  const before = change.subtract({ nanoseconds: 1 }).offsetNanoseconds / 1e6;
+  return { began: change.epochMilliseconds, until, offset, moved: offset - before };
+}
+
+/** Walks through the stretches of a zone to the first moment after `after`. */
+function nextOf(wall: WallTimes, stretchAt: (at: number) => Stretch, after: number): number | undefined {
   const isHourly = wall.hours.length === HOURS_OF_DAY;
   const horizon = after + DAYS_AHEAD * DAY;
   let from = Math.floor(after / MINUTE) * MINUTE + MINUTE;
   while (from < horizon) {
-    const here = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone);
-    const offset = here.offsetNanoseconds / 1e6;
-    const until = here.getTimeZoneTransition('next')?.epochMilliseconds ?? horizon;
-    const began = here.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds;
-    const moved = began === undefined ? 0 : offset - offsetAt(timeZone, began - 1);
-    if (began !== undefined && !isHourly) {
+    const { began, until, offset, moved } = stretchAt(from);
+    if (!isHourly) {
       // The clocks were set forward to the first moment of this stretch.
       const isSkipped = moved > 0 && from === began;
       if (isSkipped && nextWallTime(wall, began + offset - moved, began + offset) !== undefined) return began;
@@ -230,8 +262,4 @@ function nextInZone(wall: WallTimes, timeZone: string, after: number): number | 
     from = until;
   }
   return undefined;
-}
-
-function offsetAt(timeZone: string, at: number): number {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6;
 }

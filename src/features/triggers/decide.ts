@@ -3,7 +3,7 @@ import type { PluginEntry } from '../plugins/records/plugin.ts';
 import type { TransactionOrigin } from '../transactions/records/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../transactions/records/transaction-event.ts';
 import { FINAL_STATUSES } from '../transactions/records/transaction-state.ts';
-import { durationOf, nextMoment, rateOf, type Trigger } from './records/trigger.ts';
+import { everyMs, nextMoment, rateOf, type Trigger } from './records/trigger.ts';
 
 /** What the loop decides, as pure functions over plain data. All times are in milliseconds by the database's clock. */
 
@@ -46,10 +46,10 @@ export function decideMoments(trigger: Trigger, from: number, now: number, isHel
   const { missed = 'latest' } = trigger;
   if (missed === 'all') {
     if (isHeld) return { at: from, skipped: 0 };
-    const due = momentsWithin(trigger, Math.max(from, now - DAY_MS), now);
-    const [first] = due.slice(-MAX_MISSED);
+    const due = momentsWithin(trigger, Math.max(from, now - DAY_MS), now).slice(-MAX_MISSED);
+    const [first] = due;
     if (first === undefined) return { at: from, skipped: 0 };
-    return { fire: first, at: first, skipped: Math.max(0, due.length - MAX_MISSED) };
+    return { fire: first, at: first, skipped: newestWithin(trigger, from, now).count - due.length };
   }
   const { newest, count } = newestWithin(trigger, from, now);
   if (newest === undefined) return { at: from, skipped: 0 };
@@ -60,7 +60,7 @@ export function decideMoments(trigger: Trigger, from: number, now: number, isHel
 /** The moments after `from`, up to and with `to`. */
 function momentsWithin(trigger: Trigger, from: number, to: number): number[] {
   const found: number[] = [];
-  const pause = durationOf(trigger.every ?? '');
+  const pause = everyMs(trigger);
   const begin = pause === undefined ? from : Math.max(from, to - (MAX_MISSED + 1) * pause);
   for (let at = nextMoment(trigger, begin); at !== undefined && at <= to; at = nextMoment(trigger, at)) found.push(at);
   return found;
@@ -68,7 +68,7 @@ function momentsWithin(trigger: Trigger, from: number, to: number): number[] {
 
 /** The newest of these moments, and how many there are; of a schedule only those of the last day with some are counted. */
 function newestWithin(trigger: Trigger, from: number, to: number): { newest?: number; count: number } {
-  const pause = durationOf(trigger.every ?? '');
+  const pause = everyMs(trigger);
   if (pause !== undefined) {
     const count = Math.floor(to / pause) - Math.floor(from / pause);
     return count > 0 ? { newest: Math.floor(to / pause) * pause, count } : { count: 0 };

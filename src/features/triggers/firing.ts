@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../../domain/json/json.ts';
-import { canonicalJson } from '../../domain/json/json.ts';
+import { canonicalJson, memoizePerObject } from '../../domain/json/json.ts';
 import type { Store, StoreWriter } from '../../store/store.ts';
 import type { NewCall } from '../calls/record.ts';
 import { lifetimeOf, type PluginEntry } from '../plugins/records/plugin.ts';
@@ -29,34 +29,34 @@ export function keyIdOf({ plugin, trigger }: DeclaredTrigger): string {
 }
 
 /** What tells a trigger from another one that had its name: at what it fires. */
-export function digestOf({ name: _, params: __, missed: ___, at_most: ____, secret: _____, ...when }: Trigger): string {
-  return hash('sha256', canonicalJson(when));
-}
+export const digestOf = memoizePerObject(
+  ({ name: _, params: __, missed: ___, at_most: ____, secret: _____, ...when }: Trigger): string =>
+    hash('sha256', canonicalJson(when)),
+);
 
-/** Where a trigger stands that has just been declared: it fires for what comes from now on. */
-export async function newState(
+/**
+ * Where a declared trigger stands. A new one, and one that fires at something else than what is stored, begins from now.
+ * What a person or its throws have paused stays so.
+ */
+export async function stateOf(
   { plugin, trigger }: DeclaredTrigger,
+  stored: TriggerState | undefined,
   read: Pick<Store['read'], 'latestTransactionEvent'>,
   now: Timestamp,
 ): Promise<TriggerState> {
+  const digest = digestOf(trigger);
+  if (stored?.digest === digest) return stored;
+  const never = { paused: null, lastCall: null, lastAt: null, fired: 0, skipped: 0, rateAt: 0 };
   return {
-    pluginId: plugin.id,
-    name: trigger.name,
-    digest: digestOf(trigger),
+    ...(stored ?? { ...never, pluginId: plugin.id, name: trigger.name }),
+    digest,
     cursor: await cursorFor(trigger, read, now),
-    paused: null,
     since: now,
     lookedAt: now,
-    lastCall: null,
-    lastAt: null,
-    fired: 0,
-    skipped: 0,
-    rateAt: 0,
   };
 }
 
-/** The cursor of a trigger that fires for what comes from now on. */
-export async function cursorFor(
+async function cursorFor(
   trigger: Trigger,
   read: Pick<Store['read'], 'latestTransactionEvent'>,
   now: Timestamp,

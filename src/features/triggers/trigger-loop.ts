@@ -9,9 +9,9 @@ import type { Store, StoreWriter } from '../../store/store.ts';
 import type { PluginEntry } from '../plugins/records/plugin.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
 import { type DeclaredTrigger, decideBalances, decideEvents, decideMoments, decideRate, MAX_THROWS } from './decide.ts';
-import { cursorFor, declaredTriggers, digestOf, type Firing, insertFiring, keyIdOf, newState } from './firing.ts';
+import { declaredTriggers, type Firing, insertFiring, keyIdOf, stateOf } from './firing.ts';
 import { kindOf, nextMoment } from './records/trigger.ts';
-import type { TriggerCursor, TriggerState } from './records/trigger-state.ts';
+import { type TriggerCursor, type TriggerState, triggerKeyId } from './records/trigger-state.ts';
 
 /** The pace of the triggers, in milliseconds. */
 export interface TriggerTiming {
@@ -144,7 +144,7 @@ export class TriggerLoop {
   }
 
   #watchesTransactions(): boolean {
-    return declaredTriggers(this.#deps.declared()).some(({ trigger }) => trigger.on === 'transaction');
+    return this.#deps.declared().some(({ triggers = [] }) => triggers.some(({ on }) => on === 'transaction'));
   }
 
   /** @returns how long the next round may wait, in milliseconds */
@@ -185,19 +185,17 @@ export class TriggerLoop {
   /** The triggers with where they stand. New ones, and those that fire at something else now, begin from now. */
   async #entries(all: readonly DeclaredTrigger[], lease: HeldLease, now: Timestamp): Promise<Entry[]> {
     const { store } = this.#deps;
-    const stored = new Map((await store.read.triggers()).map((state) => [`${state.pluginId}\n${state.name}`, state]));
+    const stored = new Map(
+      (await store.read.triggers()).map((state) => [triggerKeyId(state.pluginId, state.name), state]),
+    );
     const fresh: TriggerState[] = [];
     const entries: Entry[] = [];
     for (const one of all) {
-      const digest = digestOf(one.trigger);
-      let state = stored.get(`${one.plugin.id}\n${one.trigger.name}`);
-      if (state === undefined) fresh.push((state = await newState(one, store.read, now)));
-      else if (state.digest !== digest) {
-        // What a person or its throws have paused stays so.
-        state = { ...state, digest, cursor: await cursorFor(one.trigger, store.read, now), since: now, lookedAt: now };
-        fresh.push(state);
-      }
-      entries.push({ ...one, state, keyId: keyIdOf(one) });
+      const keyId = keyIdOf(one);
+      const known = stored.get(keyId);
+      const state = await stateOf(one, known, store.read, now);
+      if (state !== known) fresh.push(state);
+      entries.push({ ...one, state, keyId });
     }
     if (fresh.length > 0) {
       await lease.write(async (writer) => {
@@ -224,9 +222,11 @@ export class TriggerLoop {
       const { keyId, state, plugin, trigger } = entry;
       const marks = JSON.stringify([state.lastCall, state.since, open.get(keyId)?.toSorted() ?? []]);
       if (state.paused !== null || state.lastCall === null || this.#counted.get(keyId) === marks) continue;
-      this.#counted.set(keyId, marks);
       const ends = await store.read.lastTriggerEnds(keyId, state.since, MAX_THROWS);
-      if (ends.length < MAX_THROWS || ends.some((end) => end !== 'threw')) continue;
+      if (ends.length < MAX_THROWS || ends.some((end) => end !== 'threw')) {
+        this.#counted.set(keyId, marks);
+        continue;
+      }
       const paused = await lease.write(async (writer) => {
         const latest = await writer.trigger(plugin.id, trigger.name);
         if (latest === undefined || latest.paused !== null) return false;

@@ -9,7 +9,7 @@ import type { Caller } from '../api-keys/records/caller.ts';
 import type { PluginEntry } from '../plugins/records/plugin.ts';
 import { changeSettingsOnce } from '../resource.ts';
 import { type DeclaredTrigger, decideRate } from './decide.ts';
-import { cursorFor, digestOf, insertFiring, keyIdOf, newState } from './firing.ts';
+import { digestOf, insertFiring, keyIdOf, stateOf } from './firing.ts';
 import { kindOf, nextMoment, type Trigger } from './records/trigger.ts';
 import type { TriggerState } from './records/trigger-state.ts';
 import { type IncomingWebhook, verifyWebhook } from './signature.ts';
@@ -57,15 +57,6 @@ const NO_SECRET = randomBytes(32).toString('hex');
 export function createTriggersService(deps: TriggersDeps): TriggersService {
   const { store, declared, calls, changed, newId, metrics } = deps;
 
-  async function stateOf(one: DeclaredTrigger, read: Pick<Store['read'], 'trigger' | 'latestTransactionEvent'>) {
-    const found = await read.trigger(one.plugin.id, one.trigger.name);
-    if (found?.digest === digestOf(one.trigger)) return found;
-    const now = await store.now();
-    return found === undefined
-      ? await newState(one, read, now)
-      : { ...found, cursor: await cursorFor(one.trigger, read, now) };
-  }
-
   function view({ trigger }: DeclaredTrigger, state: TriggerState | undefined): WireObject {
     const kind = kindOf(trigger);
     const from = state?.cursor.kind === 'moment' ? state.cursor.at : undefined;
@@ -91,16 +82,16 @@ export function createTriggersService(deps: TriggersDeps): TriggersService {
     name: string,
     by: Caller,
     action: 'fire' | 'pause' | 'resume',
-    make: (state: TriggerState, one: DeclaredTrigger, write: Pick<Store['read'], 'trigger'>) => TriggerState,
+    make: (state: TriggerState) => TriggerState,
     event?: Json,
   ): Promise<WireObject> {
     const one = find(plugin, name);
-    const known = await stateOf(one, store.read);
     const now = await store.now();
+    const known = await stateOf(one, await store.read.trigger(plugin.id, name), store.read, now);
     const id = newId();
     const { made } = await changeSettingsOnce(store, by, async (writer) => {
       const before = (await writer.trigger(plugin.id, name)) ?? known;
-      let after = make(before.digest === digestOf(one.trigger) ? before : known, one, writer);
+      let after = make(before.digest === digestOf(one.trigger) ? before : known);
       if (action === 'fire') {
         const firing = { id, key: `fire/${id}`, at: now, depth: 1, ...(event !== undefined && { event }) };
         after = (await insertFiring(writer, one, after, firing)) ?? after;
@@ -166,8 +157,8 @@ export function createTriggersService(deps: TriggersDeps): TriggersService {
         throw new AppError('WEBHOOK_REFUSED', {});
       }
       const { marks, ...one } = found;
-      const known = await stateOf(one, store.read);
       const now = await store.now();
+      const known = await stateOf(one, await store.read.trigger(pluginId, name), store.read, now);
       const id = newId();
       const receive = async (writer: StoreWriter) => {
         const state = (await writer.trigger(pluginId, name)) ?? known;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../../../sandbox/contract.ts';
 import { amountSchema } from '../../../domain/amount.ts';
 import { pluginIdSchema } from '../../../domain/id.ts';
-import { triggersSchema } from '../../triggers/records/trigger.ts';
+import { durationOf, triggersSchema } from '../../triggers/records/trigger.ts';
 import { hostPermissionSchema } from './host-permission.ts';
 
 /** What a plugin may do through one relayer. */
@@ -140,25 +140,20 @@ export const limitsSchema = z.strictObject({
 /** The longest lifetime of a durable call, in milliseconds. */
 const MAX_LIFETIME_MS = 90 * 86_400_000;
 const DEFAULT_LIFETIME = '24h';
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `7d`: a number with s, m, h or d, in milliseconds; undefined for another text. */
-function lifetimeIn(text: string): number | undefined {
-  const [, digits, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
-  const ms = Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  return ms <= MAX_LIFETIME_MS ? ms : undefined;
-}
 
 /** How long a durable call of a plugin may last, in milliseconds. */
 export function lifetimeOf({ limits }: Pick<PluginEntry, 'limits'>): number {
-  return lifetimeIn(limits.lifetime) ?? UNIT_MS.d;
+  return durationOf(limits.lifetime, MAX_LIFETIME_MS) ?? MAX_LIFETIME_MS;
 }
 
 /** The limits of an entry: those of the sandbox, and that of durable calls. */
 const entryLimitsSchema = limitsSchema.extend({
   lifetime: z
     .string()
-    .refine((text) => lifetimeIn(text) !== undefined, 'expected a time such as 30m, 24h or 7d, at most 90d')
+    .refine(
+      (text) => durationOf(text, MAX_LIFETIME_MS) !== undefined,
+      'expected a time such as 30m, 24h or 7d, at most 90d',
+    )
     .default(DEFAULT_LIFETIME)
     .describe('Longest time from the start of a durable call to its end: a number with s, m, h or d'),
 });

@@ -1,19 +1,25 @@
 import { z } from 'zod';
 import { amountSchema } from '../../../domain/amount.ts';
 import { isTimeZone, parseCrontab } from '../../../domain/cron-schedule.ts';
+import { memoizePerObject } from '../../../domain/json/json.ts';
 import { transactionStatusSchema } from '../../transactions/records/transaction-state.ts';
 
 /** The most triggers of one plugin. */
 const MAX_TRIGGERS = 100;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const LONGEST_MS = 31 * UNITS.d;
+const MAX_EVERY_MS = 31 * UNITS.d;
 
-/** `15m`: a number with s, m, h or d, in milliseconds; undefined for another text. */
-export function durationOf(text: string): number | undefined {
+/** `15m`: a number with s, m, h or d, in milliseconds; undefined for another text, and for more than `mostMs`. */
+export function durationOf(text: string, mostMs: number): number | undefined {
   const [, digits, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
   const duration = Number(digits) * UNITS[unit as keyof typeof UNITS];
-  return duration <= LONGEST_MS ? duration : undefined;
+  return duration <= mostMs ? duration : undefined;
+}
+
+/** The pause between two calls, in milliseconds; undefined for a trigger without "every". */
+export function everyMs({ every }: { every?: string | undefined }): number | undefined {
+  return every === undefined ? undefined : durationOf(every, MAX_EVERY_MS);
 }
 
 /** `60/h`: a number of firings in a second, minute, hour or day; undefined for another text. */
@@ -49,7 +55,7 @@ const fields = z.strictObject({
     .describe('Time zone of "cron". Default: UTC'),
   every: z
     .string()
-    .refine((text) => durationOf(text) !== undefined, 'expected a time such as 30s, 15m, 6h or 1d, at most 31d')
+    .refine((every) => everyMs({ every }) !== undefined, 'expected a time such as 30s, 15m, 6h or 1d, at most 31d')
     .optional()
     .describe('Pause between two calls: a number with s, m, h or d'),
   on: z.enum(['transaction', 'balance', 'webhook']).optional().describe('Event at which to call'),
@@ -73,7 +79,7 @@ const fields = z.strictObject({
     .optional()
     .describe(
       'What to do about times that passed while no instance ran. latest: one call for the newest; skip: none; all: ' +
-        'one for each of the last 24 hours, at most 100. Default: latest',
+        'one for each that passed in the last 24 hours, at most 100. Default: latest',
     ),
   at_most: z
     .string()
@@ -137,13 +143,15 @@ export function kindOf(trigger: Trigger): TriggerKind {
   return trigger.on ?? (trigger.cron === undefined ? 'every' : 'cron');
 }
 
+const crontabOf = memoizePerObject(({ cron = '', time_zone }: Trigger) => parseCrontab(cron, time_zone));
+
 /**
  * The next moment of a time trigger after `after`, in milliseconds since the epoch; undefined where there is none.
  * Intervals are counted from the epoch, so that all instances and all starts mean the same moments.
  */
-export function nextMoment({ cron, time_zone, every }: Trigger, after: number): number | undefined {
-  if (cron !== undefined) return parseCrontab(cron, time_zone)?.next(after);
-  const pause = every === undefined ? undefined : durationOf(every);
+export function nextMoment(trigger: Trigger, after: number): number | undefined {
+  if (trigger.cron !== undefined) return crontabOf(trigger)?.next(after);
+  const pause = everyMs(trigger);
   return pause === undefined ? undefined : (Math.floor(after / pause) + 1) * pause;
 }
 

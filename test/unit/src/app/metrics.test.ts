@@ -18,6 +18,7 @@ import { triggerStateOf } from '../../../support/store-contract/triggers.ts';
 /** What the parts say at a scrape. */
 interface State extends Pick<PluginHostStatus, 'uses' | 'plugins'> {
   isAway: boolean;
+  triggers: object[];
   now?: number;
   writeFailure?: string;
   parked: ParkedTransaction[];
@@ -32,6 +33,7 @@ t.test('scrape samples', async (t) => {
     const metrics = createMetrics();
     const state: State = {
       isAway: false,
+      triggers: [{ name: 'a', every: '1h' }],
       plugins: [],
       uses: [{ pluginId: 'p', isolates: 2, residentBytes: 100 }],
       parked: [{ relayerId: 'r', networkType: 'evm', cause: 'price' }],
@@ -58,7 +60,7 @@ t.test('scrape samples', async (t) => {
       engine: { parked: () => state.parked },
       connections: { endpoints: () => state.endpoints },
       pluginHost,
-      declared: () => [pluginEntrySchema.parse({ id: 'p', path: 'p.ts', triggers: [{ name: 'a', every: '1h' }] })],
+      declared: () => [pluginEntrySchema.parse({ id: 'p', path: 'p.ts', triggers: state.triggers })],
     });
     return { store, metrics, state };
   }
@@ -103,7 +105,7 @@ t.test('scrape samples', async (t) => {
   });
 
   t.test('a trigger that is paused is told of, unless it is declared no more', async (t) => {
-    const { store, metrics } = await stage(t);
+    const { store, metrics, state } = await stage(t);
     for (const name of ['a', 'gone']) {
       await store.write((writer) => writer.putTrigger(triggerStateOf({ pluginId: 'p', name, paused: 'throws' })));
     }
@@ -111,6 +113,8 @@ t.test('scrape samples', async (t) => {
     t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="throws"} 1');
     t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="person"} 0');
     t.notMatch(text, 'trigger="gone"');
+    state.triggers = [];
+    t.notMatch(await metrics.text(), 'isolayer_trigger_paused{', 'nor once the last one is gone');
   });
 
   t.test('a store that takes no writes is told of, and is well again when it says so', async (t) => {

@@ -142,6 +142,19 @@ t.test('crontab: a schedule for every hour goes on with each hour that passes', 
   ]);
 });
 
+t.test('crontab: the answer does not depend on what was asked before', async (t) => {
+  for (const schedule of ['30 2 * * *', '*/7 * * * *', '0 0 29 2 *']) {
+    const crontab = parseCrontab(schedule, 'America/New_York');
+    const hours = Array.from({ length: 400 }, (_, index) => Date.UTC(2026, 2, 1) + ((index * 7919) % 9000) * 3_600_000);
+    const fresh = hours.map((at) => parseCrontab(schedule, 'America/New_York')?.next(at));
+    t.strictSame(
+      hours.map((at) => crontab?.next(at)),
+      fresh,
+      schedule,
+    );
+  }
+});
+
 t.test('time zones have IANA names', async (t) => {
   for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(zone), zone);
   for (const zone of ['', '+02:00', 'Europe/Atlantis', 'Berlin', '2026']) t.notOk(isTimeZone(zone), zone);
