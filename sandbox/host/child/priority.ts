@@ -94,8 +94,6 @@ export class ChildPriority {
   look({ now, starting, insideSince, evaluating, takenMs }: CpuLoadSample): void {
     if (starting) {
       this.#pass(now, takenMs);
-      // Sets it again: at the first attempt the process may not have existed yet.
-      if (takenMs > 0) this.#niceness.setProcess(BEHIND);
       return this.#niceness.setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
     const stretchMs = this.#stretchOf(now, insideSince, takenMs);
