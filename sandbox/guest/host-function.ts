@@ -89,6 +89,6 @@ export interface GuestSetup {
   /** The rarely used names that the plugin's code mentions, see `sandbox/language-names.ts`. */
   mentioned: string[];
   /** Where the clock stands while the module is evaluated for a durable call. */
-  now?: number;
+  now?: number | undefined;
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

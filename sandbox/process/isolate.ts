@@ -138,12 +138,7 @@ export class GuestRuntime {
   /** Serves a call of the sample plugin, so that the code cache holds the code that a call needs. */
   #warmUp(): void {
     try {
-      const isolate = new GuestIsolate(
-        WARM_UP,
-        this,
-        new CachedScript(catching(WARM_UP.code), WARM_UP.filename),
-        () => '',
-      );
+      const isolate = new GuestProgram(this, WARM_UP).createIsolate(() => '');
       for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
       isolate.remember(this.script);
       isolate.dispose();
@@ -174,8 +169,20 @@ export class GuestProgram {
    * @throws EvaluationError
    */
   createIsolate(outsideCalls: HostFunction, now?: number): GuestIsolate {
-    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls, this.#used, now);
+    const [runtime, plugin, used] = [this.#runtime, this.#script, this.#used];
+    return new GuestIsolate({ version: this.version, runtime, plugin, used, outsideCalls, now });
   }
+}
+
+interface IsolateParts {
+  readonly version: PluginVersion;
+  readonly runtime: GuestRuntime;
+  readonly plugin: CachedScript;
+  /** Names of lazy modules that the plugin will probably use. Those that it asks for are added. */
+  readonly used: Set<string>;
+  readonly outsideCalls: HostFunction;
+  /** Where the clock stands while the module is evaluated, for a durable call. */
+  readonly now: number | undefined;
 }
 
 /**
@@ -209,15 +216,7 @@ export class GuestIsolate {
   #answer: HostFunction;
   #isLoading = true;
 
-  /** @param used names of lazy modules that the plugin will probably use. Those that it asks for are added */
-  constructor(
-    version: PluginVersion,
-    runtime: GuestRuntime,
-    plugin: CachedScript,
-    outsideCalls: HostFunction,
-    used = new Set<string>(),
-    now?: number,
-  ) {
+  constructor({ version, runtime, plugin, used, outsideCalls, now }: IsolateParts) {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
@@ -235,7 +234,7 @@ export class GuestIsolate {
       env: version.env,
       reused: this.#isReused,
       mentioned: plugin.mentioned,
-      ...(now === undefined ? {} : { now }),
+      now,
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },
     };
     try {
