@@ -121,6 +121,17 @@ export interface JournalEntry {
   page: JournalPage;
 }
 
+/** The pages of a journal, put together; undefined when there are none. */
+export function journalOf(entries: readonly JournalEntry[]): { start: CallStart; deliveries: Delivery[] } | undefined {
+  const start = entries[0]?.page.start;
+  if (start === undefined) return undefined;
+  const deliveries: Delivery[] = [];
+  for (const { position, page } of entries) {
+    for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
+  }
+  return { start, deliveries };
+}
+
 /**
  * One effect that a run of a keyed request asks for. Its name is unique under the claim, and is stored in the commit of
  * the effect. So the effect happens once, however often the request runs and in whatever order it asks.

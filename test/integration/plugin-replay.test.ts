@@ -13,19 +13,21 @@ import { runTyped } from '../support/command.ts';
 import { recordCall } from '../support/recorded-call.ts';
 
 const PLUGIN = `
-export async function handler({ kv, params }) {
+export async function handler({ kv, params, config }) {
+  const { host } = new URL(config.url);
   const id = crypto.randomUUID();
   const [at, fast] = await Promise.race([
     kv.get('slow').then((value) => [Date.now(), value]),
     new Promise((resolve) => setTimeout(() => resolve([Date.now(), 'timer']), 15)),
   ]);
-  await kv.set('sent', { id, at, key: process.env.PAY_KEY });
+  await kv.set('sent', { id, at, host, key: process.env.PAY_KEY });
   if (params.fail) throw new Error('no ' + params.fail);
-  return { id, fast, at, key: process.env.PAY_KEY };
+  return { id, fast, at, url: config.url, key: process.env.PAY_KEY };
 }`;
 
 const SECRET = 'sk_live_0123456789';
 const env = { PAY_KEY: SECRET };
+const CONFIG = { url: 'https://user:word@pay.example/' };
 const EDITED = {
   'more.ts': PLUGIN.replace('return {', "await kv.get('more');\n  return {"),
   'other-payload.ts': PLUGIN.replace("'sent'", "'paid'"),
@@ -43,7 +45,12 @@ async function recorded(dir: string, params: { fail?: string } = {}) {
   mkdirSync(join(dir, 'config'));
   for (const [file, text] of Object.entries({ 'pay.ts': PLUGIN, ...EDITED }))
     writeFileSync(join(dir, 'plugins', file), text);
-  const entry = { id: 'pay', path: 'pay.ts', permissions: { relayers: {}, kv: true, env: ['PAY_KEY'] } };
+  const entry = {
+    id: 'pay',
+    path: 'pay.ts',
+    permissions: { relayers: {}, kv: true, env: ['PAY_KEY'] },
+    config: CONFIG,
+  };
   const config = { relayers: [], signers: [], notifications: [], networks: [], plugins: [entry] };
   writeFileSync(join(dir, 'config', 'config.json'), JSON.stringify(config));
   const settings = await readPluginConfiguration({ env, cwd: dir });
@@ -53,6 +60,7 @@ async function recorded(dir: string, params: { fail?: string } = {}) {
   const record = await recordCall(calls, {
     version,
     params,
+    config: CONFIG,
     seed: 'ab'.repeat(32),
     // The timer is due long before.
     answer: ({ method }) => (method === 'kv.get' ? { value: '"x"', afterMs: 3000 } : { value: true }),
@@ -67,7 +75,8 @@ t.test('a record runs again without a difference, and holds no secret', async (t
   t.same(replayRecordSchema.parse(record), record);
   const text = JSON.stringify(record);
   t.notMatch(text, SECRET);
-  t.match(record.outcome, { returned: { fast: 'timer', key: '<secret PAY_KEY>' } });
+  t.notMatch(text, CONFIG.url);
+  t.match(record.outcome, { returned: { fast: 'timer', url: '<secret config.url>', key: '<secret PAY_KEY>' } });
   for (const { method, hash } of record.deliveries) t.equal(hash === undefined, method === 'kv.set', method);
   t.match(await replay(), { code: 0, said: /^No difference: \d requests, and the same outcome$/ });
   t.match(await replay('--against', 'plugins/same.ts'), { code: 0, said: /another version[^]*No difference/ });
@@ -97,15 +106,9 @@ t.test('each way in which an edited plugin differs is shown', async (t) => {
   );
 });
 
-t.test('a record runs again in the form of the service', async (t) => {
+t.test('a record runs again as it is alone, as isolayer calls prints it', async (t) => {
   const { record, file, replay } = await recorded(t.testdir({}));
-  const { outcome } = record;
-  const served = {
-    ...record,
-    deliveries: record.deliveries.map(({ answer, ...rest }) => ({ ...rest, ...answer })),
-    outcome: { kind: 'returned', json: JSON.stringify(outcome !== null && 'returned' in outcome && outcome.returned) },
-  };
-  writeFileSync(file, JSON.stringify({ success: true, data: served }));
+  writeFileSync(file, JSON.stringify(record));
   t.match(await replay(), { code: 0, said: /No difference/ });
 });
 

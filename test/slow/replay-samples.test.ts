@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { LocalCalls, replayCall } from '../../src/cli/plugin/replay.ts';
+import { configTexts } from '../../src/features/calls/replay-record.ts';
 import { recordCall } from '../support/recorded-call.ts';
 import { openSamples, sampleAnswers } from '../support/recorded-samples.ts';
 
@@ -27,7 +28,8 @@ t.test('calls of every sample run again without a difference', { timeout: 0 }, a
       const { version, ...call } = samples.call(i);
       const seed = randomBytes(32).toString('hex');
       const record = await recordCall(recording, { version, ...call, seed, answer: sampleAnswers() });
-      const { differences, requests: made } = await replayCall(replaying, record, version);
+      const secrets = { ...version.env, ...configTexts(call.config) };
+      const { differences, requests: made } = await replayCall(replaying, record, version, { secrets });
       requests += made;
       const end = `${version.pluginId} ${record.outcome !== null && 'returned' in record.outcome ? 'returned' : JSON.stringify(record.outcome)}`;
       ends.set(end, (ends.get(end) ?? 0) + 1);

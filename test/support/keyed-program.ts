@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { IdempotencyClaim } from '../../src/domain/idempotency.ts';
+import { type IdempotencyClaim, journalOf } from '../../src/domain/idempotency.ts';
 import type { Json } from '../../src/domain/json/json.ts';
-import { CallJournal, deliveriesOf } from '../../src/features/plugins/host/call-journal.ts';
+import { CallJournal } from '../../src/features/plugins/host/call-journal.ts';
 import { RunningCalls } from '../../src/features/plugins/host/call-record.ts';
 import { bindCapabilities } from '../../src/features/plugins/host/capabilities/all-capabilities.ts';
 import { readPluginGrants } from '../../src/features/plugins/host/capabilities/grants.ts';
@@ -73,7 +73,7 @@ export class KeyedProgram {
     });
     const { read } = this.#world.store;
     const recorded = await read.effectNames(claim.id);
-    const stored = deliveriesOf(await read.journal(claim.id));
+    const stored = journalOf(await read.journal(claim.id));
     const options = {
       claim,
       start: START,

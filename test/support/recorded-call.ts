@@ -4,7 +4,7 @@ import { type LocalCalls, payloadOf } from '../../src/cli/plugin/replay.ts';
 import type { Delivery } from '../../src/domain/idempotency.ts';
 import type { Json } from '../../src/domain/json/json.ts';
 import type { CallEnding } from '../../src/features/calls/record.ts';
-import { type ReplayRecord, replayRecordOf } from '../../src/features/calls/replay-record.ts';
+import { configTexts, type ReplayRecord, replayRecordOf } from '../../src/features/calls/replay-record.ts';
 import { payloadHash } from '../../src/features/plugins/host/gateway.ts';
 
 /** How long after its request an answer comes, in milliseconds, and what it is. */
@@ -55,5 +55,5 @@ export async function recordCall(
           },
         };
   const start = { seed, now, version: version.version, context: JSON.stringify(context) };
-  return replayRecordOf(version.pluginId, start, deliveries, ending, version.env);
+  return replayRecordOf(version.pluginId, start, deliveries, ending, { ...version.env, ...configTexts(config) });
 }

@@ -7,12 +7,12 @@ import {
   type DurableStart,
   type PluginVersion,
   type RequestMessage,
-  TIMER_REQUEST,
 } from '../../../sandbox/contract.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/host/sandbox.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { canonicalJson, isObject, type Json } from '../../domain/json/json.ts';
 import {
+  configTexts,
   type ReplayRecord,
   redactSecrets,
   replayRecordSchema,
@@ -33,13 +33,12 @@ import { FakeServices } from '../testing/fake-services.ts';
 export async function replayPlugin(context: CommandContext, given: CommandArguments): Promise<number> {
   const [file = ''] = given.values;
   const record = await readRecord(resolve(context.cwd, file));
-  const { serving, note } = await findVersion(context, record, given.options.get('against'));
+  const { serving, secrets, note } = await findVersion(context, record, given.options.get('against'));
   if (note !== undefined) context.say(note);
   const calls = await LocalCalls.open();
   try {
-    const { differences, requests } = await replayCall(calls, record, serving.version, (text) =>
-      serving.positions.mapped(text),
-    );
+    const mapped = (text: string) => serving.positions.mapped(text);
+    const { differences, requests } = await replayCall(calls, record, serving.version, { secrets, mapped });
     for (const { what, recorded, now } of differences) {
       context.say(`${what}\n  recorded: ${recorded}\n  now:      ${now}`);
     }
@@ -58,28 +57,11 @@ function counted(count: number, what: string): string {
 
 async function readRecord(file: string): Promise<ReplayRecord> {
   const text = await readFile(file, 'utf8');
-  const read = replayRecordSchema.safeParse(recordIn(JSON.parse(text)));
+  const value: unknown = JSON.parse(text);
+  // Alone, or in an answer of the API.
+  const read = replayRecordSchema.safeParse(isObject(value) && 'data' in value ? value['data'] : value);
   if (!read.success) throw new Error(`${basename(file)} is no record of a call: ${read.error.issues[0]?.message}`);
   return read.data;
-}
-
-/** A record alone, or as the service answers it. There, an answer's fields stand beside the others. */
-function recordIn(value: unknown): unknown {
-  const record = isObject(value) && 'data' in value ? value['data'] : value;
-  if (!isObject(record) || !Array.isArray(record['deliveries'])) return record;
-  const deliveries = record['deliveries'].map((delivery: unknown) => {
-    if (!isObject(delivery) || 'answer' in delivery) return delivery;
-    const { ok, value: answered, error, ...rest } = delivery;
-    return { ...rest, answer: ok === true ? { ok, value: answered ?? null } : { ok, error } };
-  });
-  return { ...record, deliveries, outcome: outcomeIn(record['outcome']) };
-}
-
-function outcomeIn(outcome: unknown): unknown {
-  if (!isObject(outcome) || !('kind' in outcome)) return outcome;
-  const { kind, json, details = '{}', ...error } = outcome;
-  if (kind === 'returned') return { returned: JSON.parse(String(json)) as Json };
-  return { error: { ...error, details: JSON.parse(String(details)) as Json } };
 }
 
 type BuiltVersion = NonNullable<CatalogPlugin['serving']>;
@@ -89,7 +71,7 @@ async function findVersion(
   context: CommandContext,
   record: ReplayRecord,
   against: string | undefined,
-): Promise<{ serving: BuiltVersion; note?: string }> {
+): Promise<{ serving: BuiltVersion; secrets: Secrets; note?: string }> {
   const settings = await readPluginConfiguration(context);
   const declared = settings.plugins.find(({ id }) => id === record.plugin);
   let { environment } = settings;
@@ -118,7 +100,8 @@ async function findVersion(
       : `The record is of another version (${record.version.slice(0, 12)}) than ${against ?? plugin.entry.path}`,
     missing.length === 0 ? '' : `Granted, and not in this environment: ${missing.join(', ')}`,
   ].filter(Boolean);
-  return notes.length === 0 ? { serving } : { serving, note: notes.join('\n') };
+  const secrets = { ...serving.version.env, ...configTexts(plugin.entry.config) };
+  return { serving, secrets, ...(notes.length > 0 && { note: notes.join('\n') }) };
 }
 
 /** Where a call goes another way than its record. Texts for people. */
@@ -209,18 +192,19 @@ export class LocalCalls {
 
 /**
  * Runs a recorded call again.
- * @param mapped puts the author's files into a text
+ * @param local the secrets of this folder, and what puts the author's files into a text
  */
 export async function replayCall(
   calls: LocalCalls,
   record: ReplayRecord,
   version: PluginVersion,
-  mapped = (text: string) => text,
+  local: { secrets?: Secrets; mapped?(text: string): string } = {},
 ): Promise<ReplayResult> {
+  const { secrets = version.env, mapped = (text: string) => text } = local;
   let replayed: ReplayedCall | undefined;
   const { seed, now } = record;
-  const { outcome } = await calls.run(version, restoreSecrets(record.context, version.env), { seed, now }, (cancel) => {
-    const call = new ReplayedCall(record, version.env, cancel);
+  const { outcome } = await calls.run(version, restoreSecrets(record.context, secrets), { seed, now }, (cancel) => {
+    const call = new ReplayedCall(record, secrets, cancel);
     replayed = call;
     return (request) => call.ask(request);
   });
@@ -232,7 +216,6 @@ const CAPABILITIES = bindCapabilities(new FakeServices({}).services({} as never)
 
 /** What tells a request from others: its parameters as the service reads them. */
 export function payloadOf({ method, params }: RequestMessage): Json {
-  if (method === TIMER_REQUEST) return params;
   try {
     return (CAPABILITIES.get(method)?.prepare(params).payload() ?? params) as Json;
   } catch {

@@ -1,5 +1,5 @@
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { Delivery, JournalPage, KeyedEffectName } from '../../domain/idempotency.ts';
+import { type JournalPage, journalOf, type KeyedEffectName } from '../../domain/idempotency.ts';
 import type { Json, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import { wireTime } from '../../domain/wire-time.ts';
@@ -8,7 +8,7 @@ import type { Caller } from '../api-keys/records/caller.ts';
 import { changeSettingsOnce } from '../resource.ts';
 import { versionSchema } from './bundles.ts';
 import { type CallEnding, type CallFilter, type CallRecord, MAX_EVENT_BYTES, MAX_EVENTS } from './record.ts';
-import { replayRecordOf } from './replay-record.ts';
+import { configTexts, replayRecordOf } from './replay-record.ts';
 
 /** What runs calls on this instance. */
 export interface CallRuns {
@@ -112,17 +112,15 @@ export function createCallsService(store: Store): CallsService {
 
     async record(pluginId, callId) {
       const call = await find(pluginId, callId);
-      const entries = await store.read.journal(callId);
-      const start = entries[0]?.page.start;
-      if (start === undefined) throw invalidRequest('the call has heard nothing that is stored');
-      const deliveries: Delivery[] = [];
-      for (const { position, page } of entries) {
-        for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
-      }
+      const journal = journalOf(await store.read.journal(callId));
+      if (journal === undefined) throw invalidRequest('the call has heard nothing that is stored');
+      const { start, deliveries } = journal;
       const bundle = await store.read.bundle(start.version);
-      const { env } =
-        bundle === undefined ? { env: {} } : versionSchema.pick({ env: true }).strip().parse(JSON.parse(bundle));
-      return replayRecordOf(call.pluginId, start, deliveries, call.ending, { ...env, ...configTexts(start.context) });
+      if (bundle === undefined)
+        throw invalidRequest('the version of the call is not stored, which says what is secret');
+      const { env } = versionSchema.parse(JSON.parse(bundle));
+      const { config } = JSON.parse(start.context) as { config?: Json };
+      return replayRecordOf(call.pluginId, start, deliveries, call.ending, { ...env, ...configTexts(config) });
     },
 
     async cancel(pluginId, callId, by) {
@@ -136,14 +134,14 @@ export function createCallsService(store: Store): CallsService {
 
     async retry(pluginId, callId, lifetimeMs, by) {
       await find(pluginId, callId);
-      const [entries, recorded] = await Promise.all([store.read.journal(callId), store.read.effectNames(callId)]);
       await change(pluginId, callId, by, 'resume', async (writer) => {
-        const failed = new Set<string>();
-        for (const { payloadHash, occurrence } of recorded) {
-          const effect = { claim: { id: callId, token: 0 }, payloadHash, occurrence, isStep: true };
-          if ((await writer.effect(effect))?.failure !== undefined) failed.add(`${payloadHash}/${occurrence}`);
+        const done: KeyedEffectName[] = [];
+        const refused: KeyedEffectName[] = [];
+        for (const name of await writer.effectNames(callId)) {
+          const effect = await writer.effect({ claim: { id: callId, token: 0 }, ...name, isStep: true });
+          (effect?.failure === undefined ? done : refused).push(name);
         }
-        const kept = untilLastEffect(entries, recorded, failed);
+        const kept = untilLastEffect(journalOf(await writer.journal(callId)), done, refused);
         if (await writer.retryCall(callId, { lifetimeMs, ...kept })) return;
         throw invalidRequest('only a call that threw, expired or was canceled can be tried again');
       });
@@ -173,37 +171,19 @@ export function createCallsService(store: Store): CallsService {
   };
 }
 
-/** The texts in the plugin's settings: answers never show them. By their places. */
-function configTexts(context: string): Record<string, string> {
-  const texts: Record<string, string> = {};
-  const collect = (value: unknown, place: string): void => {
-    if (typeof value === 'string') texts[place] = value;
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, inner] of Object.entries(value)) collect(inner, `${place}.${key}`);
-    }
-  };
-  collect((JSON.parse(context) as { config?: unknown }).config, 'config');
-  return texts;
-}
-
 /** The journal up to the last effect that happened, and the refusals after it. */
 function untilLastEffect(
-  entries: readonly { position: number; page: JournalPage }[],
-  recorded: readonly KeyedEffectName[],
-  failed: ReadonlySet<string>,
+  journal: ReturnType<typeof journalOf>,
+  done: readonly KeyedEffectName[],
+  refused: readonly KeyedEffectName[],
 ): { keepUpTo: JournalPage | undefined; forget: KeyedEffectName[] } {
-  const start = entries[0]?.page.start;
-  const deliveries: Delivery[] = [];
-  for (const { position, page } of entries) {
-    for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
-  }
-  const isDone = ({ payloadHash, occurrence }: KeyedEffectName) => !failed.has(`${payloadHash}/${occurrence}`);
-  const done = new Set(recorded.filter(isDone).map(({ occurrence }) => occurrence));
-  const last = deliveries.findLastIndex(({ request }) => done.has(request));
+  const { deliveries = [] } = journal ?? {};
+  const effects = new Set(done.map(({ occurrence }) => occurrence));
+  const last = deliveries.findLastIndex(({ request }) => effects.has(request));
   // An effect that happened and was not heard of may depend on all that was.
-  const isAllHeard = done.isSubsetOf(new Set(deliveries.map(({ request }) => request)));
+  const isAllHeard = effects.isSubsetOf(new Set(deliveries.map(({ request }) => request)));
   const kept = isAllHeard ? deliveries.slice(0, last + 1) : deliveries;
   const heard = new Set(kept.map(({ request }) => request));
-  const forget = recorded.filter((name) => !isDone(name) && !heard.has(name.occurrence));
-  return { keepUpTo: start === undefined ? undefined : { start, deliveries: kept }, forget };
+  const forget = refused.filter(({ occurrence }) => !heard.has(occurrence));
+  return { keepUpTo: journal && { start: journal.start, deliveries: kept }, forget };
 }

@@ -55,13 +55,21 @@ export const replayRecordSchema = z.strictObject({
 
 export type ReplayRecord = z.infer<typeof replayRecordSchema>;
 
-/** The values of environment entries that a plugin was granted, by their names. */
+/** What a record has the names of: the environment entries that a plugin was granted, and the texts of its settings. */
 export type Secrets = Readonly<Record<string, string>>;
+
+/** The texts in the settings of a plugin, by their places: `config.url`. */
+export function configTexts(config: Json | undefined, place = 'config'): Secrets {
+  if (typeof config === 'string') return { [place]: config };
+  if (typeof config !== 'object' || config === null) return {};
+  const inner = Object.entries(config).map(([key, value]) => configTexts(value, `${place}.${key}`));
+  return Object.assign({}, ...inner);
+}
 
 /** A shorter value may be part of any text. */
 const MIN_SECRET = 6;
 
-/** Makes the record of a call as it leaves the service: without the values that the plugin was granted as secrets. */
+/** Makes the record of a call as it leaves the service: without its secrets. */
 export function replayRecordOf(
   plugin: string,
   { version, seed, now, context }: CallStart,

@@ -59,19 +59,6 @@ export interface RunJournal {
   end(): void;
 }
 
-/** The parts of a journal as they are stored, put together. */
-export function deliveriesOf(
-  entries: readonly JournalEntry[],
-): { start: CallStart; deliveries: Delivery[] } | undefined {
-  const start = entries[0]?.page.start;
-  if (start === undefined) return undefined;
-  const deliveries: Delivery[] = [];
-  for (const { position, page } of entries) {
-    for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
-  }
-  return { start, deliveries };
-}
-
 export interface CallJournalOptions {
   claim: IdempotencyClaim;
   start: CallStart;

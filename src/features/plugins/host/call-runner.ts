@@ -22,7 +22,7 @@ import {
   type UsageLedger,
 } from '../../../../sandbox/host/sandbox.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import type { IdempotencyClaim } from '../../../domain/idempotency.ts';
+import { type IdempotencyClaim, journalOf } from '../../../domain/idempotency.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
@@ -31,7 +31,7 @@ import { MAX_JOURNAL_BYTES } from '../../calls/record.ts';
 import type { RecordedEffects } from '../../recorded-effects.ts';
 import type { PluginEntry } from '../records/plugin.ts';
 import type { CallFeed } from './call-feed.ts';
-import { CallJournal, deliveriesOf, EffectsWithoutJournal, type RunJournal } from './call-journal.ts';
+import { CallJournal, EffectsWithoutJournal, type RunJournal } from './call-journal.ts';
 import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import { MAX_SHOWN_NAMES } from './catalog/fetch-hosts.ts';
@@ -262,7 +262,7 @@ export class CallRunner {
     await bundles.keep(serving);
     const [entries, recorded] =
       claim.token === 1 ? [[], []] : await Promise.all([effects.journal(claim.id), effects.recorded(claim.id)]);
-    const heard = deliveriesOf(entries);
+    const heard = journalOf(entries);
     if (heard === undefined && recorded.length > 0) {
       return { journal: new EffectsWithoutJournal(claim, recorded), context, version: undefined };
     }

@@ -2,7 +2,7 @@ import type { PluginVersion } from '../../../../sandbox/contract.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { EndablePause } from '../../../domain/endable-pause.ts';
 import { AppError } from '../../../domain/errors.ts';
-import type { JournalEntry } from '../../../domain/idempotency.ts';
+import { type JournalEntry, journalOf } from '../../../domain/idempotency.ts';
 import { wireTime } from '../../../domain/wire-time.ts';
 import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../calls/record.ts';
 import { endsPluginWait, isFinal } from '../../transactions/records/transaction-state.ts';
 import { CallInbox } from './call-inbox.ts';
-import { CallJournal, deliveriesOf } from './call-journal.ts';
+import { CallJournal } from './call-journal.ts';
 import { type CallRunner, contextText } from './call-runner.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import type { DurableNeeds, PluginAnswer, PluginRequest } from './plugin-host.ts';
@@ -326,7 +326,7 @@ export class DurableCalls implements CallRuns {
       await this.#end(running, 'threw', { error: { code: 'COMPILE_ERROR', message, status: 500 } }, call.deaths);
       return;
     }
-    const stored = deliveriesOf(entries);
+    const stored = journalOf(entries);
     const start = stored?.start ?? {
       ...{ seed: this.#deps.seed(), now: clock.now(), version: version.version },
       context: contextText(plugin.entry, requestOf(call)),
