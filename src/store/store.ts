@@ -216,8 +216,8 @@ export interface StoreReader extends SettingsReader {
   callOfKey(keyId: string, key: string): Promise<CallRecord | undefined>;
   /** The calls of a plugin, newest first. */
   calls(pluginId: string, page: PageRequest, filter: CallFilter): Promise<Page<CallRecord>>;
-  /** Calls that are to be run or looked at, longest due first. At most a hundred. */
-  dueCalls(now: Timestamp): Promise<Pick<CallRecord, 'id' | 'pluginId' | 'version' | 'state'>[]>;
+  /** Calls that are to be run or looked at, longest due first. At most a hundred. Those of some plugins are left out. */
+  dueCalls(now: Timestamp, except: readonly string[]): Promise<Pick<CallRecord, 'id' | 'pluginId'>[]>;
   /** When the next call that is not due yet becomes due. */
   nextCallAt(now: Timestamp): Promise<Timestamp | null>;
   /** Numbers of calls that have not ended, by state. */

@@ -50,7 +50,7 @@ const waitSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('plugin'),
-    reason: z.enum(['disabled', 'removed', 'not built', 'busy']),
+    reason: z.enum(['disabled', 'removed', 'not built']),
     until: z.int(),
   }),
 ]);

@@ -3,9 +3,9 @@ import type { IdempotencyClaim } from '../../domain/idempotency.ts';
 import { type Connection, sealerOf } from '../../store/connection.ts';
 import { preparedQuery } from '../../store/prepared.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
-import { putJournalPage } from '../../store/tables/idempotency.ts';
+import { insertKey, OWNED_BY_CALL, putJournalPage } from '../../store/tables/idempotency.ts';
 import { countOf, pageBounds } from '../../store/tables/lists.ts';
-import { DuplicateRecord, recordOfRow, rowOfRecord, sealedPlaceOf } from '../../store/tables/stored-record.ts';
+import { recordOfRow, rowOfRecord, sealedPlaceOf } from '../../store/tables/stored-record.ts';
 import type { Timestamp } from '../transactions/records/transaction.ts';
 import {
   bundleRecord,
@@ -24,14 +24,9 @@ const MAX_DUE = 100;
 /** Reads of the tables of calls. */
 export function callReads(connection: Connection) {
   const { db } = connection;
-  const due = preparedQuery(connection, (now: Timestamp) =>
-    db
-      .selectFrom('calls')
-      .select(['id', 'plugin_id', 'version', 'state'])
-      .where('next_at', '<=', now)
-      .orderBy('next_at')
-      .limit(MAX_DUE),
-  );
+  const dueAt = (now: Timestamp) =>
+    db.selectFrom('calls').select(['id', 'plugin_id']).where('next_at', '<=', now).orderBy('next_at').limit(MAX_DUE);
+  const due = preparedQuery(connection, dueAt);
   const earliestAfter = preparedQuery(connection, (now: Timestamp) =>
     db
       .selectFrom('calls')
@@ -72,9 +67,9 @@ export function callReads(connection: Connection) {
       return { items: rows.map(recordOf), total };
     },
 
-    async dueCalls(now) {
-      const rows = await due(now);
-      return rows.map(({ id, plugin_id, version, state }) => ({ id, pluginId: plugin_id, version, state }));
+    async dueCalls(now, except) {
+      const rows = await (except.length === 0 ? due(now) : dueAt(now).where('plugin_id', 'not in', except).execute());
+      return rows.map(({ id, plugin_id }) => ({ id, pluginId: plugin_id }));
     },
 
     async nextCallAt(now) {
@@ -145,26 +140,8 @@ export function callWrites(connection: Connection) {
         .where('key', '=', key)
         .executeTakeFirst();
       if (taken !== undefined) return false;
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('idempotency_keys')
-        .values({
-          id,
-          scope: keyId,
-          key,
-          fingerprint,
-          state: 'running',
-          owner: '',
-          token: 0,
-          expires_at: 0,
-          has_effects: 0,
-          created_at: now(),
-          status: null,
-          body: null,
-        })
-        // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
-        .onConflict((on) => on.doNothing())
-        .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', id);
+      const owner = OWNED_BY_CALL;
+      await insertKey(connection, { id, scope: keyId, key, fingerprint, owner, token: 0, expires_at: 0 });
       const blank = { tries: 0, deaths: 0, token: 0, waitsFor: [], endedAt: null, ending: null };
       const row = rowOfRecord(
         callRecord,

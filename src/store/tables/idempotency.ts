@@ -1,6 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../../domain/errors.ts';
-import { effectRecord, type IdempotencyClaim, type JournalEntry, journalRecord } from '../../domain/idempotency.ts';
+import {
+  effectRecord,
+  type IdempotencyClaim,
+  type JournalEntry,
+  journalRecord,
+  type KeyedRequest,
+} from '../../domain/idempotency.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { storableText } from '../../domain/record.ts';
 import type { Connection } from '../connection.ts';
@@ -146,6 +152,22 @@ export async function putJournalPage(
     .execute();
 }
 
+/** Owns the keys of durable calls: only a run of its call has the claim of such a key. */
+export const OWNED_BY_CALL = '';
+
+/** Stores a key that its scope does not have yet. Two instances that do so at once collide, and one runs again. */
+export async function insertKey(
+  { db, now }: Connection,
+  key: KeyedRequest & { id: string; owner: string; token: number; expires_at: number | RawBuilder<number> },
+): Promise<void> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('idempotency_keys')
+    .values({ ...key, state: 'running', has_effects: 0, created_at: now(), status: null, body: null })
+    .onConflict((on) => on.doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', key.id);
+}
+
 /** Writes of the tables `idempotency_keys` and `effects`. */
 export function idempotencyWrites(connection: Connection) {
   const { db, now, hasOtherWriters = false } = connection;
@@ -195,31 +217,10 @@ export function idempotencyWrites(connection: Connection) {
         .where('key', '=', key)
         .executeTakeFirst();
       if (row === undefined) {
-        const { numInsertedOrUpdatedRows } = await db
-          .insertInto('idempotency_keys')
-          .values({
-            id,
-            scope,
-            key,
-            fingerprint,
-            state: 'running',
-            owner,
-            token: 1,
-            expires_at: later(forMs),
-            has_effects: 0,
-            created_at: now(),
-            status: null,
-            body: null,
-          })
-          // If two instances insert at once, PostgreSQL makes one of them collide with the other and run again.
-          .onConflict((on) => on.doNothing())
-          .executeTakeFirstOrThrow();
-        if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', id);
+        await insertKey(connection, { id, scope, key, fingerprint, owner, token: 1, expires_at: later(forMs) });
         return { kind: 'claimed', claim: { id, token: 1 } };
       }
-      // The key of a durable call: only a run of that call has its claim.
-      if (row.owner === '') return { kind: 'other-request' };
-      if (row.fingerprint !== fingerprint) return { kind: 'other-request' };
+      if (row.owner === OWNED_BY_CALL || row.fingerprint !== fingerprint) return { kind: 'other-request' };
       if (row.state === 'answered') return { kind: 'answered', answer: { status: row.status ?? 0, body: row.body } };
       const isLost = row.is_held === 0 || (isAlone && row.owner !== owner);
       if (!isLost) return { kind: 'running' };

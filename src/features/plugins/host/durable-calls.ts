@@ -153,7 +153,7 @@ export class DurableCalls implements CallRuns {
       ...{ id, pluginId: plugin.entry.id, keyId, key, fingerprint, trigger: null, lifetimeMs },
       ...{ version: version.version, request: asked },
     };
-    const mayBegin = this.#running.size < MAX_RUNS && !this.#closed;
+    const mayBegin = this.#hasRoom(plugin.entry.id) && !this.#closed;
     const { claimMs } = this.#timing;
     const call = await store.write(async (writer) => {
       if (!(await writer.insertCall(accepted))) return await writer.callOfKey(keyId, key);
@@ -204,10 +204,11 @@ export class DurableCalls implements CallRuns {
     const { sweepMs, sweepFloorMs } = this.#timing;
     try {
       const now = await store.now();
-      const due = await store.read.dueCalls(now);
+      const full = new Set(this.#runningPlugins().filter((id) => !this.#hasRoom(id)));
+      const due = await store.read.dueCalls(now, [...full]);
       for (const one of due) {
         if (this.#closed || this.#running.size >= MAX_RUNS) break;
-        if (this.#running.has(one.id)) continue;
+        if (this.#running.has(one.id) || !this.#hasRoom(one.pluginId)) continue;
         try {
           await this.#look(one);
         } catch (err) {
@@ -224,8 +225,21 @@ export class DurableCalls implements CallRuns {
     }
   }
 
+  #runningPlugins(): string[] {
+    return [...this.#running.values()].map(({ call }) => call.pluginId);
+  }
+
+  /**
+   * A plugin may have as many runs as there are places left after them. So the calls of one plugin, however many are due
+   * and however long they wait for its processes, leave room for those of others.
+   */
+  #hasRoom(pluginId: string): boolean {
+    const own = this.#runningPlugins().filter((id) => id === pluginId).length;
+    return own < MAX_RUNS - this.#running.size;
+  }
+
   /** Begins a run of a due call, or has it wait when it cannot run. */
-  async #look({ id, pluginId, state }: Pick<CallRecord, 'id' | 'pluginId' | 'state'>): Promise<void> {
+  async #look({ id, pluginId }: Pick<CallRecord, 'id' | 'pluginId'>): Promise<void> {
     const { store, bundles } = this.#deps;
     const { restMs, lookMs, claimMs } = this.#timing;
     const call = await store.read.call(id);
@@ -246,7 +260,7 @@ export class DurableCalls implements CallRuns {
       await store.write((writer) => writer.postponeCall(id, restMs, waits));
       return;
     }
-    if (state === 'waiting' && !(await this.#isReady(call, now))) {
+    if (call.state === 'waiting' && !(await this.#isReady(call, now))) {
       this.#watch(call);
       await store.write((writer) => writer.postponeCall(id, Math.min(lookMs, call.expiresAt - now)));
       return;
