@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { CallerSignal } from '../../../sandbox/contract.ts';
 import type { Json } from '../../domain/json/json.ts';
 import { JsonTextError, parseJson } from '../../domain/json/json-text.ts';
+import { moment } from '../../domain/wire-time.ts';
 import { seenPlugin } from '../../http/access/seen-plugin.ts';
 import { fingerprintOf, idempotencyKeyOf } from '../../http/idempotency-hook.ts';
 import { pluginFailureSchema, pluginResultSchema } from '../../http/openapi/answers.ts';
@@ -14,7 +15,6 @@ import type { PluginRequest } from './host/plugin-host.ts';
 import { limitsSchema, relayerGrantSchema } from './records/plugin.ts';
 import { pluginUpdateSchema } from './records/plugin-settings.ts';
 
-const moment = z.string().meta({ description: 'Time (RFC 3339)' });
 const count = z.int().min(0);
 const amount = z.string().meta({ description: 'Amount in the smallest unit, as decimal digits' });
 const missing = z.string().nullable().meta({ description: 'How to grant it in the configuration; null if granted' });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { moment } from '../../domain/wire-time.ts';
 import { ACTING, BODY, OF_RELAYER, one, operation, page } from '../../http/operation.ts';
 import { pageQuerySchema } from '../../http/paging.ts';
 import { attemptPurposeSchema } from './records/attempt.ts';
 import { decisionKindSchema } from './records/timeline-decision.ts';
 import { transactionStatusSchema } from './records/transaction-state.ts';
 
-const moment = z.string().meta({ description: 'Time (RFC 3339)' });
 const version = z.int().min(1).meta({ description: 'Number of the signed version of the transaction, from 1' });
 const view = z.record(z.string(), z.unknown());
 

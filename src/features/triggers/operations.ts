@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { moment } from '../../domain/wire-time.ts';
 import { BODY, type Call, one, operation } from '../../http/operation.ts';
 import type { PluginEntry } from '../plugins/records/plugin.ts';
 import { parseBody } from '../request-body.ts';
 
-const moment = z.string().meta({ description: 'Time (RFC 3339)' });
 const count = z.int().min(0);
 
 /** A trigger of a plugin, as answers show it. */

@@ -106,7 +106,10 @@ export function createTriggersService(deps: TriggersDeps): TriggersService {
       return { outcome: action === 'fire' ? { call_id: id } : (view(one, after) as Json), audit };
     });
     changed();
-    if (action === 'fire') calls.wake();
+    if (action === 'fire') {
+      metrics.count('trigger_firings', { plugin_id: plugin.id, trigger: name });
+      calls.wake();
+    }
     return made.outcome as WireObject;
   }
 

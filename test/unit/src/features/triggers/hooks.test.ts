@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { pluginEntrySchema } from '../../../../../src/features/plugins/records/plugin.ts';
 import { MAX_WEBHOOK_BYTES } from '../../../../../src/features/triggers/operations.ts';
 import { createTriggersService } from '../../../../../src/features/triggers/triggers.ts';
+import type { Store } from '../../../../../src/store/store.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 import { RecordedMetrics } from '../../../../support/recorded-metrics.ts';
 import { storeFor } from '../../../../support/store.ts';
@@ -11,8 +12,9 @@ import { storeFor } from '../../../../support/store.ts';
 const SECRET = 'a secret that is long enough to be one';
 const BY = { keyId: 'k', requestId: 'r' };
 
-async function stage(t: Test, more: object = {}) {
-  const store = await storeFor(t);
+async function stage(t: Test, more: object = {}, now?: () => number) {
+  const opened = await storeFor(t);
+  const store: Store = now === undefined ? opened : { ...opened, now: async () => now() };
   const trigger = { name: 'alert', on: 'webhook', secret: { type: 'plain', value: SECRET }, ...more };
   const plugin = pluginEntrySchema.parse({
     id: 'p',
@@ -89,10 +91,12 @@ t.test('a delivery that is repeated makes no second call', async (t) => {
 });
 
 t.test('at_most, and a delivery that was refused for it comes again', async (t) => {
-  const { receive, calls } = await stage(t, { at_most: '1/s' });
+  let now = 1_000_000;
+  const { receive, calls } = await stage(t, { at_most: '1/s' }, () => now);
   await receive('1');
+  now += 900;
   await t.rejects(receive('2'), { code: 'TOO_MANY_REQUESTS' });
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  now += 100;
   t.match(await receive('2'), { repeated: false });
   t.equal((await calls()).length, 2);
 });
