@@ -51,9 +51,10 @@ export interface RetentionDeps {
 }
 
 /**
- * Deletes in small batches what nobody asks for any more: ended durable calls, idempotency keys whose time is over, transactions that became
- * final long ago and that no key names, events of transactions older than an hour, webhook events that ended long ago,
- * old audit records of transactions, deliveries of webhooks, and expired values of plugins. One instance of those on a store does it.
+ * Deletes in small batches what nobody asks for any more: ended durable calls, idempotency keys whose time is over,
+ * transactions that became final long ago and that no key names, events of transactions older than an hour, webhook
+ * events that ended long ago, old audit records of transactions, deliveries of webhooks, and expired values of plugins.
+ * One instance of those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;

@@ -63,6 +63,14 @@ export async function benchPostgres(
   }
 }
 
+/** One connection to the database, past the service and the proxy. */
+function directly(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  // `end` does not wait until the connection is closed, and the server's farewell at its stop would end the process.
+  pool.on('error', () => {});
+  return pool;
+}
+
 async function benchRelaying(postgres: Postgres, bench: PostgresBench): Promise<PostgresFigures[]> {
   const database = await postgres.createDatabase();
   const front = await startPostgresFront(database);
@@ -82,7 +90,7 @@ async function benchRelaying(postgres: Postgres, bench: PostgresBench): Promise<
   try {
     const relayers = await declareRelayers(workspace, anvil, { relayers: Math.max(...bench.accounts) });
     const service = await startService(workspace.env);
-    const pool = new pg.Pool({ connectionString: database, max: 1 });
+    const pool = directly(database);
     try {
       await throughService(service, anvil, agent, relayers, WARM_UP);
       for (const delayMs of bench.delays) {
@@ -155,7 +163,7 @@ async function untilFinal(pool: pg.Pool): Promise<void> {
 async function benchDueLanes(postgres: Postgres, { lanes }: PostgresBench): Promise<DueLanesFigures[]> {
   const url = await postgres.createDatabase();
   const store = await openPostgresStore({ url, log: createLog('silent') });
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const pool = directly(url);
   const figures: DueLanesFigures[] = [];
   let made = 0;
   try {
