@@ -350,3 +350,28 @@ export const GUEST_MODULES = [
 ] as const;
 
 export type GuestModule = (typeof GUEST_MODULES)[number];
+
+/**
+ * Packages that modules of the guest stand for, each with its file in `guest/modules`. Plugins need not install them. An
+ * asterisk stands for whatever follows, as in the `paths` of a tsconfig.json.
+ */
+export const STAND_INS: Readonly<Record<string, string>> = {
+  isolayer: 'relayer-sdk.ts',
+  '@openzeppelin/relayer-sdk': 'relayer-sdk.ts',
+  '@openzeppelin/relayer-sdk/*': 'relayer-sdk.ts',
+  '@gelatonetwork/web3-functions-sdk': 'gelato-sdk.ts',
+  '@openzeppelin/defender-sdk': 'defender-sdk.ts',
+  '@openzeppelin/defender-sdk-relay-signer-client': 'defender-sdk.ts',
+  '@openzeppelin/defender-sdk-relay-signer-client/lib/ethers': 'defender-sdk.ts',
+  '@openzeppelin/defender-sdk-key-value-store-client': 'defender-sdk.ts',
+  '@openzeppelin/defender-relay-client': 'defender-sdk.ts',
+  '@openzeppelin/defender-relay-client/lib/ethers': 'defender-sdk.ts',
+  '@openzeppelin/defender-kvstore-client': 'defender-sdk.ts',
+  'defender-sdk': 'defender-sdk.ts',
+  'defender-sdk-relay-signer-client': 'defender-sdk.ts',
+  'defender-sdk-relay-signer-client/lib/ethers': 'defender-sdk.ts',
+  'defender-sdk-key-value-store-client': 'defender-sdk.ts',
+  'defender-relay-client': 'defender-sdk.ts',
+  'defender-relay-client/lib/ethers': 'defender-sdk.ts',
+  'defender-kvstore-client': 'defender-sdk.ts',
+};

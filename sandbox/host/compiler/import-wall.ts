@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
 import type { OnResolveArgs, Plugin } from 'esbuild';
+import { STAND_INS } from '../../contract.ts';
 import { ABSENT_NAMESPACE, absentModuleText } from './absent-modules.ts';
 import { BrowserField } from './browser-field.ts';
 import { MAX_FILES } from './build-job.ts';
@@ -37,15 +38,11 @@ export interface ImportHooks {
   onText?: (file: string, text: string) => void;
 }
 
-/** The packages that modules of the guest stand for, each with its module. */
-const STAND_INS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:isolayer|@openzeppelin\/relayer-sdk(?:\/.*)?)$/, 'relayer-sdk.ts'],
-  [/^@gelatonetwork\/web3-functions-sdk$/, 'gelato-sdk.ts'],
-  [
-    /^(?:@openzeppelin\/)?defender-(?:(?:sdk-relay-signer|relay)-client(?:\/lib|\/lib\/ethers|\/ethers)?|sdk|kvstore-client|sdk-key-value-store-client)$/,
-    'defender-sdk.ts',
-  ],
-];
+/** The file of the guest that stands for a package. */
+function standInFor(specifier: string): string | undefined {
+  const name = specifier.replace(/^(@openzeppelin\/relayer-sdk\/).*/, '$1*');
+  return Object.hasOwn(STAND_INS, name) ? STAND_INS[name] : undefined;
+}
 
 /** The import of the reference's library, in plugins that were written beside it. */
 const LIBRARY = /^(?:\.{1,2}\/)+lib\/plugin(?:\.[jt]s)?$/;
@@ -157,7 +154,7 @@ export function importWall(
         if (isOfPackage(importer) && (await browser.disablesModule(importer, args.path))) {
           return { path: args.path, namespace: EMPTY };
         }
-        const standIn = STAND_INS.find(([pattern]) => pattern.test(args.path))?.[1];
+        const standIn = standInFor(args.path);
         if (standIn !== undefined) return { path: join(modulesDir, standIn) };
         if (isInside(modulesDir, importer) && isOwnEthers(args.path)) {
           return { path: importer, namespace: ETHERS_NAMESPACE };

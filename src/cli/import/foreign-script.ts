@@ -3,7 +3,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
-import { GUEST_MODULES } from '../../../sandbox/contract.ts';
+import { GUEST_MODULES, STAND_INS } from '../../../sandbox/contract.ts';
 import { parseOrReport } from '../../settings/check.ts';
 import { readJsonFile } from '../../settings/json-file.ts';
 import { ConfigurationFindings } from '../../settings/problems.ts';
@@ -31,8 +31,6 @@ export interface ForeignScript {
 }
 
 const GELATO_SDK = '@gelatonetwork/web3-functions-sdk';
-const STAND_IN =
-  /^(?:@gelatonetwork\/web3-functions-sdk|isolayer|@openzeppelin\/relayer-sdk|(?:@openzeppelin\/)?defender-(?:sdk|kvstore-client|sdk-key-value-store-client|(?:sdk-relay-signer|relay)-client))$/;
 const MAX_FILES = 200;
 const CODE = /\.[cm]?[jt]sx?$/;
 const LEFT_OUT =
@@ -114,7 +112,7 @@ async function packagesOf(folder: string, imports: readonly Import[]): Promise<F
   const names = imports.map(({ specifier }) => packageOf(specifier)).filter((name) => name !== undefined);
   const versions = await nearestVersions(folder);
   return [...new Set(names)]
-    .filter((name) => !STAND_IN.test(name))
+    .filter((name) => !Object.hasOwn(STAND_INS, name))
     .sort()
     .map((name) => {
       const version = versions.get(name);

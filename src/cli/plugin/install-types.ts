@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
-import { GUEST_MODULES } from '../../../sandbox/contract.ts';
+import { GUEST_MODULES, STAND_INS } from '../../../sandbox/contract.ts';
 import type { CommandContext } from '../command.ts';
 import { readCommandEnvironment } from '../settings.ts';
 
@@ -20,20 +20,6 @@ const PACKAGES = {
   'web-streams-polyfill': ['web-streams-polyfill/types/ponyfill.d.ts', 'streams.d.ts'],
 } as const;
 
-/** The packages of other hosts of scripts that modules of the guest stand for, as the compiler takes them. */
-const STAND_INS = {
-  '@gelatonetwork/web3-functions-sdk': 'gelato-sdk.ts',
-  ...Object.fromEntries(
-    [
-      ...['sdk', 'kvstore-client', 'sdk-key-value-store-client', 'relay-client', 'relay-client/lib/ethers'],
-      ...['sdk-relay-signer-client', 'sdk-relay-signer-client/lib/ethers', 'sdk-relay-signer-client/ethers'],
-    ].flatMap((name) => [
-      [`@openzeppelin/defender-${name}`, 'defender-sdk.ts'],
-      [`defender-${name}`, 'defender-sdk.ts'],
-    ]),
-  ),
-};
-
 const OPTIONS = {
   compilerOptions: {
     target: 'es2024',
@@ -47,12 +33,9 @@ const OPTIONS = {
     resolveJsonModule: true,
     allowImportingTsExtensions: true,
     paths: {
-      isolayer: ['./modules/relayer-sdk.ts'],
+      ...Object.fromEntries(Object.entries(STAND_INS).map(([name, file]) => [name, [`./modules/${file}`]])),
       // In a checkout of the service, the package of this name is the service itself.
       'isolayer/*': ['./kit.d.ts'],
-      '@openzeppelin/relayer-sdk': ['./modules/relayer-sdk.ts'],
-      '@openzeppelin/relayer-sdk/*': ['./modules/relayer-sdk.ts'],
-      ...Object.fromEntries(Object.entries(STAND_INS).map(([name, file]) => [name, [`./modules/${file}`]])),
       ...Object.fromEntries(Object.entries(PACKAGES).map(([name, [, file]]) => [name, [`./${file}`]])),
     },
   },
