@@ -1,5 +1,5 @@
 /** Scripts of other hosts in their published shape, on a real chain: Gelato Web3 Functions and Defender Actions. */
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getAddress, Interface, JsonRpcProvider } from 'ethers';
 import t from 'tap';
@@ -9,6 +9,7 @@ import type { Json } from '../../src/domain/json/json.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
+import { quickFolder } from '../support/run-folder.ts';
 import { smallContract } from '../support/small-contract.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -354,6 +355,30 @@ t.test('a script that waits hears of a transaction whose price was raised', { ti
     const { body } = await sandbox.call('raised');
     t.strictSame(body.data, { sent: first, mined: second }, JSON.stringify(body));
   }
+});
+
+t.test('a Web3 Function that asks for no provider needs no ethers', async (t) => {
+  // Below the system's folder, since ethers lies above the repository's own.
+  const dir = await mkdtemp(join(quickFolder(), 'no-ethers-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await writeFile(
+    join(dir, 'bare.ts'),
+    `import { Web3Function } from '@gelatonetwork/web3-functions-sdk';
+    Web3Function.onRun(async ({ userArgs }) => {
+      return { canExec: true, callData: [{ to: '${COUNTER}', data: '0x01' }] };
+    });
+    Web3Function.onSuccess(async ({ transactionHash }) => console.log('done in', transactionHash));`,
+  );
+  const rpc = () => '0x1';
+  const sandbox = await openSandbox({
+    folder: dir,
+    relayers: { r: { rpc } },
+    entries: [{ id: 'bare', path: 'bare.ts', config: { relayer: 'r' } }],
+  });
+  t.teardown(() => sandbox.close());
+  const { status, body } = await sandbox.call('bare');
+  t.equal(status, 200, JSON.stringify(body));
+  t.match(body.metadata.logs, [{ message: `done in ${body.data.transactions[0].hash}` }]);
 });
 
 /** Brings two scripts into the service's folder as their owner would. */

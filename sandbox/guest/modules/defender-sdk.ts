@@ -15,6 +15,7 @@ import {
   relayerProvider,
   relayerSigner,
   requestOf,
+  SIGN_INSTEAD,
 } from './foreign-host.ts';
 import * as library from './own-ethers.ts';
 import { pluginError } from './relayer-sdk.ts';
@@ -101,7 +102,19 @@ function libraryOf(options: { ethersVersion?: string } = {}): Foreign {
   return library;
 }
 
-const SEND_INSTEAD = 'send a transaction; replace and cancel over the API of the service';
+/** What a relayer of Defender can do beside this, with what to do instead. */
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  'listTransactions list': 'keep the ids of what you send in the key-value store',
+  getTransactionByNonce: 'ask by the id of the transaction',
+  'replaceTransactionById replaceTransactionByNonce cancelTransactionById':
+    'send a transaction; replace and cancel over the API of the service',
+  'sign signTypedData': SIGN_INSTEAD,
+};
+
+/** Has each of these names throw when it is read or called. */
+function lacks(prototype: object, names: string, refuse: (name: string) => PropertyDescriptor): void {
+  for (const name of names.split(' ')) Object.defineProperty(prototype, name, refuse(name));
+}
 
 /** A relayer, as `client.relaySigner` and as the class of the older package. */
 export class Relayer {
@@ -171,42 +184,16 @@ export class Relayer {
     return relayerSigner(libraryOf(options), this.link, provider, options);
   }
 
-  listTransactions(): never {
-    return missing('listTransactions', 'keep the ids of what you send in the key-value store');
-  }
-
-  list(): never {
-    return this.listTransactions();
-  }
-
-  getTransactionByNonce(): never {
-    return missing('getTransactionByNonce', 'ask by the id of the transaction');
-  }
-
-  replaceTransactionById(): never {
-    return missing('replaceTransactionById', SEND_INSTEAD);
-  }
-
-  replaceTransactionByNonce(): never {
-    return missing('replaceTransactionByNonce', SEND_INSTEAD);
-  }
-
-  cancelTransactionById(): never {
-    return missing('cancelTransactionById', SEND_INSTEAD);
-  }
-
-  sign(): never {
-    return missing('sign', 'ask for it over the API of the service: POST /relayers/{id}/sign');
-  }
-
-  signTypedData(): never {
-    return missing('signTypedData', 'ask for it over the API of the service: POST /relayers/{id}/sign-typed-data');
+  static {
+    for (const [names, instead] of Object.entries(UNSUPPORTED)) {
+      lacks(this.prototype, names, (name) => ({ value: () => missing(name, instead) }));
+    }
   }
 }
 
 async function transactionOf(sent: TransactionResponse, link: RelayerLink): Promise<Foreign> {
-  const optional = (value: unknown) => (value === null ? undefined : value);
-  const number = (value: unknown) => (value === null || value === undefined ? undefined : Number(value));
+  const optional = (value: unknown) => value ?? undefined;
+  const number = (value: unknown) => (value == null ? undefined : Number(value));
   return {
     ...{ transactionId: sent.id, hash: sent.hash, status: sent.status, to: sent['to'], from: sent['from'] },
     ...{ value: sent['value'], data: optional(sent['data']), speed: optional(sent['speed']) },
@@ -244,10 +231,6 @@ export class Defender {
     this.#options = options;
   }
 
-  static localKVStoreClient(): never {
-    return missing('localKVStoreClient', 'test the plugin with isolayer/testing');
-  }
-
   get relaySigner(): Relayer {
     return new Relayer(this.#options);
   }
@@ -259,43 +242,30 @@ export class Defender {
   static {
     const names =
       'networks network account approvalProcess monitor action relay relayGroup proposal deploy notificationChannel addressBook';
-    for (const name of names.split(' ')) {
-      Object.defineProperty(this.prototype, name, { get: () => missing(`client.${name}`, ELSEWHERE) });
-    }
+    lacks(this.prototype, names, (name) => ({ get: () => missing(`client.${name}`, ELSEWHERE) }));
   }
 }
 
-/** A provider of the plugin's ethers. A constructor returns the object that it makes. */
-function providerClass(ethersVersion?: string) {
-  return class DefenderRelayProvider {
-    constructor(credentials: Credentials | Relayer) {
-      return relayerProvider(libraryOf(ethersVersion === undefined ? {} : { ethersVersion }), linkOf(credentials));
-    }
-  } as new (
-    credentials: Credentials | Relayer,
-  ) => Foreign;
-}
+/** A provider of the plugin's ethers, 5 or 6. A constructor returns the object that it makes. */
+export const DefenderRelayProvider = class {
+  constructor(credentials: Credentials | Relayer) {
+    return relayerProvider(library, linkOf(credentials));
+  }
+} as new (
+  credentials: Credentials | Relayer,
+) => Foreign;
 
-function signerClass(ethersVersion?: string) {
-  return class DefenderRelaySigner {
-    /** With ethers 6 an address stands before the options. */
-    constructor(credentials: Credentials | Relayer, provider: Foreign, ...[third, fourth]: Foreign[]) {
-      const options = typeof third === 'string' ? fourth : third;
-      const own = libraryOf(ethersVersion === undefined ? {} : { ethersVersion });
-      return relayerSigner(own, linkOf(credentials), provider, options ?? {});
-    }
-  } as new (
-    credentials: Credentials | Relayer,
-    provider: Foreign,
-    ...options: Foreign[]
-  ) => Foreign;
-}
+export const DefenderRelaySigner = class {
+  /** With ethers 6 an address stands before the options. */
+  constructor(credentials: Credentials | Relayer, provider: Foreign, ...[third, fourth]: Foreign[]) {
+    return relayerSigner(library, linkOf(credentials), provider, (typeof third === 'string' ? fourth : third) ?? {});
+  }
+} as new (
+  credentials: Credentials | Relayer,
+  provider: Foreign,
+  ...options: Foreign[]
+) => Foreign;
 
-export const DefenderRelayProvider = /* @__PURE__ */ providerClass();
-export const DefenderRelaySigner = /* @__PURE__ */ signerClass();
-export const DefenderRelayProviderV5 = /* @__PURE__ */ providerClass('v5');
-export const DefenderRelaySignerV5 = /* @__PURE__ */ signerClass('v5');
+export { DefenderRelayProvider as DefenderRelayProviderV5, DefenderRelaySigner as DefenderRelaySignerV5 };
 
-for (const one of [Relayer, KeyValueStoreClient, Defender]) frozen(one);
-for (const one of [DefenderRelayProvider, DefenderRelayProviderV5]) frozen(one);
-for (const one of [DefenderRelaySigner, DefenderRelaySignerV5]) frozen(one);
+for (const one of [Relayer, KeyValueStoreClient, Defender, DefenderRelayProvider, DefenderRelaySigner]) frozen(one);

@@ -34,6 +34,8 @@ export function missing(what: string, instead: string): never {
   throw pluginError(`${what} has no counterpart in a plugin: ${instead}`, { code: 'NOT_SUPPORTED', status: 501 });
 }
 
+export const SIGN_INSTEAD = 'ask for it over the API of the service: POST /relayers/{id}/sign or …/sign-typed-data';
+
 /** The relayer that the plugin's entry names. */
 export function relayerIn({ config }: PluginContext): string {
   const id: unknown = config?.['relayer'];
@@ -85,7 +87,7 @@ export class RelayerLink {
   /** The result of a JSON-RPC call; rejects with the node's error. */
   async rpc(method: string, params: unknown): Promise<Foreign> {
     const { result, error } = await this.relayer.rpc({ jsonrpc: '2.0', id: 1, method, params });
-    if (error === undefined || error === null) return result;
+    if (error == null) return result;
     const { code, message, description, data } = error;
     throw Object.assign(new Error(description ?? message), { code, data });
   }
@@ -94,7 +96,7 @@ export class RelayerLink {
   async send(request: object): Promise<TransactionResponse> {
     const { id, ...accepted } = await this.relayer.sendTransaction(request);
     let known: TransactionResponse = { ...accepted, id };
-    for (let ms = 50; known.hash === null || known.hash === undefined; ms = Math.min(ms * 2, 2000)) {
+    for (let ms = 50; known.hash == null; ms = Math.min(ms * 2, 2000)) {
       if (ENDED.has(known.status)) throw unsent(known);
       await pause(ms);
       known = await this.relayer.getTransaction({ transactionId: id });
@@ -113,7 +115,7 @@ export class RelayerLink {
     const id = this.#sent.get(hash.toLowerCase());
     if (id === undefined) return hash;
     const known = await this.settled(id);
-    if (known.hash === null || known.hash === undefined || known.status === 'canceled' || known.status === 'expired') {
+    if (known.hash == null || known.status === 'canceled' || known.status === 'expired') {
       throw unsent(known);
     }
     return known.hash;
@@ -121,7 +123,7 @@ export class RelayerLink {
 }
 
 function unsent({ id, status, status_reason: reason }: TransactionResponse): Error {
-  const message = `Transaction ${id} is ${status}${reason === null || reason === undefined ? '' : `: ${reason}`}`;
+  const message = `Transaction ${id} is ${status}${reason == null ? '' : `: ${reason}`}`;
   return pluginError(message, { code: 'TRANSACTION_FAILED', status: 422, details: { id, status } });
 }
 
@@ -136,18 +138,17 @@ const AMOUNTS = {
 /** The request of a transaction in the form of ethers or Defender. Amounts may be of any kind. */
 export function requestOf(given: Foreign, speed = 'fast'): Record<string, unknown> {
   const { to, data, validUntil, validForSeconds, accessList } = given;
-  if (given.nonce !== undefined && given.nonce !== null)
-    missing('A nonce', 'the relayer gives each transaction its own');
+  if (given.nonce != null) missing('A nonce', 'the relayer gives each transaction its own');
   const request: Record<string, unknown> = { to: to ?? undefined, data: data ?? '0x', value: '0' };
   for (const [name, ours] of Object.entries(AMOUNTS)) {
     const amount: Foreign = given[name];
-    if (amount !== undefined && amount !== null) request[ours] = BigInt(String(amount)).toString();
+    if (amount != null) request[ours] = BigInt(String(amount)).toString();
   }
-  if (validUntil !== undefined && validUntil !== null) request['valid_until'] = new Date(validUntil).toISOString();
+  if (validUntil != null) request['valid_until'] = new Date(validUntil).toISOString();
   else if (typeof validForSeconds === 'number') {
     request['valid_until'] = new Date(Date.now() + validForSeconds * 1000).toISOString();
   }
-  if (accessList !== undefined && accessList !== null) request['access_list'] = accessList;
+  if (accessList != null) request['access_list'] = accessList;
   const isPriced = 'gas_price' in request || 'max_fee_per_gas' in request;
   if (!isPriced) request['speed'] = given.speed ?? speed;
   return request;
@@ -183,7 +184,7 @@ export function relayerProvider(library: Foreign, link: RelayerLink, chainId?: n
     async send(method: string, params: unknown) {
       const request = { id: 1, jsonrpc: '2.0', method, params };
       const { result, error } = await link.relayer.rpc(request);
-      if (error === undefined || error === null) return result;
+      if (error == null) return result;
       throw super.getRpcError(request, { id: 1, error });
     }
     _detectNetwork() {
@@ -237,16 +238,13 @@ export function relayerSigner(library: Foreign, link: RelayerLink, provider: For
         : responseOf6(library, provider, sent, chainId);
     }
     signMessage() {
-      return missing('Signing a message', 'ask for it over the API of the service: POST /relayers/{id}/sign');
+      return missing('Signing a message', SIGN_INSTEAD);
     }
     signTransaction() {
       return missing('Signing without sending', 'send the transaction');
     }
     signTypedData() {
-      return missing(
-        'Signing typed data',
-        'ask for it over the API of the service: POST /relayers/{id}/sign-typed-data',
-      );
+      return missing('Signing typed data', SIGN_INSTEAD);
     }
     _signTypedData() {
       return this['signTypedData']();
@@ -255,7 +253,7 @@ export function relayerSigner(library: Foreign, link: RelayerLink, provider: For
 }
 
 function responseOf6(library: Foreign, provider: Foreign, sent: TransactionResponse, chainId: bigint): Foreign {
-  const amount = (value: Foreign) => (value === null || value === undefined ? null : BigInt(String(value)));
+  const amount = (value: Foreign) => (value == null ? null : BigInt(String(value)));
   const fields = {
     ...{ blockNumber: null, blockHash: null, index: 0, type: 2, signature: null, accessList: null, chainId },
     ...{ hash: sent.hash, to: sent['to'], from: sent['from'], nonce: sent['nonce'], data: sent['data'] ?? '0x' },
@@ -275,8 +273,7 @@ function responseOf5(
   sent: TransactionResponse,
   chainId: bigint,
 ): Foreign {
-  const amount = (value: Foreign) =>
-    value === null || value === undefined ? undefined : BigNumber.from(BigInt(String(value)).toString());
+  const amount = (value: Foreign) => (value == null ? undefined : BigNumber.from(BigInt(String(value)).toString()));
   const { id, hash } = sent;
   const response = {
     ...{ transactionId: id, hash, to: sent['to'], from: sent['from'], nonce: sent['nonce'], confirmations: 0 },

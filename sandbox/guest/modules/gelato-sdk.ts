@@ -103,54 +103,46 @@ export const Web3Function: EntryPoints = /* @__PURE__ */ frozen({
 const PREFIX = 'gelato:';
 
 /** The storage of a function. As in Gelato, what it sets is stored when it has returned, and not when it throws. */
-class Storage {
-  readonly #kv: PluginKVStore;
-  readonly #changed = new Map<string, string | undefined>();
-
-  constructor(kv: PluginKVStore) {
-    this.#kv = kv;
-  }
-
-  async get(key: string): Promise<string | undefined> {
-    if (this.#changed.has(key)) return this.#changed.get(key);
-    return (await this.#kv.get<string>(kvKey(PREFIX, key))) ?? undefined;
-  }
-
-  async set(key: string, value: string): Promise<void> {
-    this.#changed.set(key, String(value));
-  }
-
-  async delete(key: string): Promise<void> {
-    this.#changed.set(key, undefined);
-  }
-
-  async getKeys(): Promise<string[]> {
-    const stored = (await this.#kv.listKeys(`${PREFIX}*`)).map((key) => ofKvKey(PREFIX, key));
-    const all = new Set([...stored, ...this.#changed.keys()]);
-    return [...all].filter((key) => !this.#changed.has(key) || this.#changed.get(key) !== undefined);
-  }
-
-  async getSize(): Promise<number> {
-    const pairs = (await this.getKeys()).map(async (key) => [key, await this.get(key)] as const);
-    return new TextEncoder().encode(JSON.stringify(Object.fromEntries(await Promise.all(pairs)))).length;
-  }
-
-  async save(): Promise<void> {
-    for (const [key, value] of this.#changed) {
-      if (value === undefined) await this.#kv.del(kvKey(PREFIX, key));
-      else await this.#kv.set(kvKey(PREFIX, key), value);
+function openStorage(kv: PluginKVStore) {
+  const changed = new Map<string, string | undefined>();
+  const storage: Web3FunctionContext['storage'] = {
+    async get(key) {
+      if (changed.has(key)) return changed.get(key);
+      return (await kv.get<string>(kvKey(PREFIX, key))) ?? undefined;
+    },
+    async set(key, value) {
+      changed.set(key, String(value));
+    },
+    async delete(key) {
+      changed.set(key, undefined);
+    },
+    async getKeys() {
+      const stored = (await kv.listKeys(`${PREFIX}*`)).map((key) => ofKvKey(PREFIX, key));
+      const all = new Set([...stored, ...changed.keys()]);
+      return [...all].filter((key) => !changed.has(key) || changed.get(key) !== undefined);
+    },
+    async getSize() {
+      const pairs = (await storage.getKeys()).map(async (key) => [key, await storage.get(key)] as const);
+      return new TextEncoder().encode(JSON.stringify(Object.fromEntries(await Promise.all(pairs)))).length;
+    },
+  };
+  const save = async () => {
+    for (const [key, value] of changed) {
+      if (value === undefined) await kv.del(kvKey(PREFIX, key));
+      else await kv.set(kvKey(PREFIX, key), value);
     }
-  }
+  };
+  return { storage, save };
 }
 
 async function runFunction(context: PluginContext): Promise<unknown> {
   const { run } = handlers;
   const { config = {} } = context;
   const link = new RelayerLink(relayerIn(context), () => context);
-  const storage = new Storage(context.kv);
+  const { storage, save } = openStorage(context.kv);
   const given = await contextOf(context, link, storage);
   const result = await run?.(given as Web3FunctionEventContext);
-  await storage.save();
+  await save();
   if (result?.canExec === false) return { canExec: false, message: String(result.message) };
   const calls = callsOf(result, config['execAddress']);
   const sent: TransactionResponse[] = [];
@@ -162,14 +154,15 @@ async function runFunction(context: PluginContext): Promise<unknown> {
     const transactionHash = ('hash' in last && last.hash) || undefined;
     const reason = 'refusal' in last ? 'SimulationFailed' : 'ExecutionReverted';
     const failed = { reason, callData: calls, ...(transactionHash !== undefined && { transactionHash }) } as const;
-    await handlers.fail?.({ ...given, ...failed });
+    // `given` as it is: its provider is made when it is asked for, and there may be no ethers to make it of.
+    await handlers.fail?.(Object.assign(given, failed));
     throw pluginError(`Call ${calls.indexOf(call) + 1} of ${calls.length}: ${why}`, {
       ...{ code: 'EXECUTION_FAILED', status: 422 },
       details: { reason, transactions: sent.map(({ id, hash, status }) => ({ id, hash, status })) },
     });
   }
   const transactionHash = sent.at(-1)?.hash ?? undefined;
-  await handlers.success?.({ ...given, ...(transactionHash !== undefined && { transactionHash }) });
+  await handlers.success?.(Object.assign(given, transactionHash !== undefined && { transactionHash }));
   return { canExec: true, transactions: sent.map(({ id, hash, status }) => ({ id, hash, status })) };
 }
 
@@ -214,7 +207,11 @@ function callsOf(result: Web3FunctionResult | undefined, target: unknown): Web3F
   );
 }
 
-async function contextOf(context: PluginContext, link: RelayerLink, storage: Storage): Promise<Web3FunctionContext> {
+async function contextOf(
+  context: PluginContext,
+  link: RelayerLink,
+  storage: Web3FunctionContext['storage'],
+): Promise<Web3FunctionContext> {
   const { config = {}, params } = context;
   const [chain, price] = await Promise.all([link.rpc('eth_chainId', []), link.rpc('eth_gasPrice', [])]);
   const ownChain = Number(chain);
@@ -250,13 +247,7 @@ async function contextOf(context: PluginContext, link: RelayerLink, storage: Sto
     },
     userArgs: (config['userArgs'] ?? {}) as Web3FunctionUserArgs,
     secrets: { get: async (key) => process.env[key] },
-    storage: {
-      get: (key) => storage.get(key),
-      set: (key, value) => storage.set(key, value),
-      delete: (key) => storage.delete(key),
-      getKeys: () => storage.getKeys(),
-      getSize: () => storage.getSize(),
-    },
+    storage,
     ...(log !== undefined && { log }),
   };
 }
