@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
-import {
-  type CallOutcome,
-  type CallReport,
-  type CapabilityReply,
-  type DurableStart,
-  type PluginVersion,
-  type RequestMessage,
+import type {
+  CallOutcome,
+  CallReport,
+  CapabilityReply,
+  DurableStart,
+  PluginVersion,
+  RequestMessage,
 } from '../../../sandbox/contract.ts';
 import { createSandbox, type Sandbox } from '../../../sandbox/host/sandbox.ts';
 import { systemClock } from '../../domain/clock.ts';
