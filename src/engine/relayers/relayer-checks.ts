@@ -3,6 +3,7 @@ import type { ChainClient } from '../../chains/chain-client.ts';
 import type { ChainConnections, EndpointContacts } from '../../chains/rpc-connections.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
+import { Turns } from '../../domain/turns.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import { COMMON_RELAYER_CHECKS, type DisabledReason } from '../../features/relayers/records/disabled-reason.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
@@ -53,6 +54,12 @@ export interface RelayerFindings {
 /** The most stray endpoints that are remembered, as clients may change endpoints at will. */
 const MAX_STRAYS = 1_000;
 
+/**
+ * The most relayers on the same endpoints that are checked at once. Their calls fit into the requests that an endpoint
+ * gets at once. With thousands at once, a node would be flooded, and the last calls would run out of time.
+ */
+const CHECKS_AT_ONCE = 64;
+
 /** Which chain the endpoints of a network serve, asked once for many of its relayers. */
 export type SharedIdentityChecks = Map<ChainClient, Promise<string>>;
 
@@ -61,6 +68,7 @@ export class RelayerChecks {
   readonly #deps: RelayerChecksDeps;
   readonly #strays = new Set<string>();
   readonly #risks = new Set<string>();
+  readonly #turns = new WeakMap<ChainClient, Turns>();
 
   constructor(deps: RelayerChecksDeps) {
     this.#deps = deps;
@@ -68,24 +76,35 @@ export class RelayerChecks {
 
   /**
    * Makes all checks and returns every failure. Stops waiting when the endpoints answer no call at all, whoever makes
-   * it, for `checkMs`. Busy endpoints may take their time, but endpoints that hang would take minutes.
+   * it, for `checkMs`. Busy endpoints may take their time, but endpoints that hang would take minutes. The same holds
+   * for the wait until other relayers on these endpoints have been checked.
    */
   async all(relayer: Relayer): Promise<RelayerFindings> {
     const { timing, contacts, elapsed } = this.#deps;
     const pinned = await this.#pinned(relayer);
-    const checks = this.#ask(relayer, pinned);
+    const silent = { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
+    let isOver = false;
+    const checks = this.#inTurn(relayer, pinned, async (client, chain) =>
+      isOver ? silent : this.#ask(relayer, pinned, client, chain),
+    );
     for (;;) {
       const since = elapsed();
       const findings = await withTimeout(timing.checkMs, checks);
       if (findings !== undefined) return findings;
       // Endpoints that are not watched count as serving for ever, which says nothing about this moment.
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
-      if (heardAt < since || heardAt === Number.POSITIVE_INFINITY)
-        return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
+      if (heardAt < since || heardAt === Number.POSITIVE_INFINITY) {
+        isOver = true;
+        return silent;
+      }
     }
   }
 
-  async #ask(relayer: Relayer, pinned: string | undefined): Promise<RelayerFindings> {
+  async #inTurn(
+    relayer: Relayer,
+    pinned: string | undefined,
+    check: (client: ChainClient, chain: Chain) => Promise<RelayerFindings>,
+  ): Promise<RelayerFindings> {
     const { chains, connections } = this.#deps;
     const chain = chains.get(relayer.networkType);
     if (chain === undefined) return unusable(pinned, `no family ${relayer.networkType}`);
@@ -95,6 +114,17 @@ export class RelayerChecks {
     } catch (error) {
       return unusable(pinned, messageOf(error));
     }
+    const turns = this.#turns.get(client) ?? new Turns(CHECKS_AT_ONCE);
+    this.#turns.set(client, turns);
+    return await turns.take(() => check(client, chain));
+  }
+
+  async #ask(
+    relayer: Relayer,
+    pinned: string | undefined,
+    client: ChainClient,
+    chain: Chain,
+  ): Promise<RelayerFindings> {
     const served: string[] = [];
     let seen: BalanceReading | undefined;
     const [identity, sequence, balance, policies, keyFault] = await Promise.all([

@@ -29,6 +29,10 @@ export interface RelayerRoundsDeps {
  * free, and nothing is written for a fit relayer.
  */
 const LEASE = 'relayer-rounds';
+/**
+ * A round has so many looks, each at an equal part of the relayers. What a look asks of an endpoint goes in one request.
+ */
+const LOOKS = 240;
 /** The most looks under way. Endpoints that hang make a round longer, but do not add looks. */
 const AT_ONCE = 16;
 
@@ -80,11 +84,13 @@ export class RelayerRounds {
     for (const { id, disabledReason } of relayers) if (disabledReason !== null) ensureWatched(id);
     const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
     const share: SharedIdentityChecks = new Map();
-    for (const { id } of fit) {
-      await this.#rounds.pause((timing.healthMs / fit.length) * (0.75 + random() / 2));
+    const size = Math.ceil(fit.length / LOOKS);
+    for (let start = 0; start < fit.length; start += size) {
+      const some = fit.slice(start, start + size);
+      await this.#rounds.pause(((timing.healthMs * some.length) / fit.length) * (0.75 + random() / 2));
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
       if (this.#rounds.isClosed || !lease.isLive()) return 0;
-      this.#begin(id, share);
+      this.#begin(some, share);
     }
     return fit.length === 0 ? timing.healthMs : 0;
   }
@@ -98,17 +104,18 @@ export class RelayerRounds {
     const isUnheard = ({ servedAt }: Readonly<EndpointContact>) =>
       elapsed() - (servedAt ?? Number.NEGATIVE_INFINITY) > timing.healthMs;
     // Relayers with the same endpoints share one contact, so one of them is enough.
-    const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer.id]));
-    for (const [contact, id] of unheard) {
+    const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer]));
+    for (const [contact, relayer] of unheard) {
       if (contact !== undefined && !isUnheard(contact)) continue;
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
       if (this.#rounds.isClosed) return;
-      this.#begin(id, new Map());
+      this.#begin([relayer], new Map());
     }
   }
 
-  #begin(id: string, share: SharedIdentityChecks): void {
-    const look = this.#look(id, share).finally(() => this.#looks.delete(look));
+  #begin(relayers: readonly Relayer[], share: SharedIdentityChecks): void {
+    const looks = Promise.all(relayers.map(({ id }) => this.#look(id, share)));
+    const look = looks.then(() => void this.#looks.delete(look));
     this.#looks.add(look);
   }
 

@@ -56,6 +56,45 @@ t.test('endpoints that hang are not waited for to the end, unless they answer so
   t.match(await findings, { failures: [], isSilence: undefined });
 });
 
+t.test(
+  'so many relayers on the same endpoints are checked at once, and those that wait give up with them',
+  async (t) => {
+    const { world, checks } = await stage(t);
+    const waiting: (() => void)[] = [];
+    let asked = 0;
+    world.client.balance = () => {
+      asked += 1;
+      return new Promise((resolve) => waiting.push(() => resolve(10n)));
+    };
+    const many = Array.from({ length: 100 }, (_, index) => relayerNamed(`many-${index}`));
+    const served = { isLost: false, servedAt: performance.now() + 60_000 };
+    const patient = new RelayerChecks({
+      store: world.store,
+      chains: new Map([['evm', world.family]]),
+      connections: { clientOf: () => world.client, close: async () => {} },
+      log: world.log,
+      ...alone,
+      contacts: { contactOf: () => served, onContact: () => () => {} },
+    });
+    const all = Promise.all(many.map((relayer) => patient.all(relayer)));
+    await world.until('as many as may be', async () => waiting.length === 64);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    t.equal(waiting.length, 64);
+    for (let answered = 0; answered < 100; answered += 1) {
+      await world.until('the next', async () => waiting.length > 0);
+      waiting.shift()?.();
+    }
+    t.ok((await all).every(({ failures }) => failures.length === 0));
+
+    asked = 0;
+    const silent = await Promise.all(many.map((relayer) => checks.all(relayer)));
+    t.ok(silent.every(({ isSilence }) => isSilence === true));
+    for (const answer of waiting) answer();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    t.equal(asked, 64, 'nobody asks any more for those that gave up');
+  },
+);
+
 t.test('all is well', async (t) => {
   const { checks, relayer } = await stage(t);
   t.strictSame(await checks.all(relayer), { failures: [], identity: '31337', pinned: '31337' });

@@ -90,6 +90,29 @@ t.test('the looks of a round are spread over its time', async (t) => {
   t.ok((at[19] ?? 0) - (at[0] ?? 0) > 200, 'no burst');
 });
 
+t.test('of very many relayers some are looked at together, so that they share requests', async (t) => {
+  const many = Array.from({ length: 479 }, (_, index) => relayerNamed(`many-${index}`));
+  const turns: number[] = [];
+  let isNewTurn = true;
+  const { world, rounds } = await stage(t, many, {
+    timing: { ...fastTiming, healthMs: 2_000 },
+    checks: {
+      async seemWell() {
+        if (isNewTurn) {
+          turns.push(0);
+          isNewTurn = false;
+          setImmediate(() => (isNewTurn = true));
+        }
+        turns.push((turns.pop() ?? 0) + 1);
+        return true;
+      },
+    },
+  });
+  rounds.start();
+  await world.until('some looks', async () => turns.length > 20);
+  t.strictSame(new Set(turns.slice(0, 20)), new Set([2]));
+});
+
 t.test('endpoints that hang do not pile up looks, and the end waits for those under way', async (t) => {
   const many = Array.from({ length: 40 }, (_, index) => relayerNamed(`many-${index}`));
   const waiting: (() => void)[] = [];
