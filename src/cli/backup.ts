@@ -7,7 +7,7 @@ import { ChangeFeed } from '../engine/change-feed.ts';
 import { TransactionLedger } from '../engine/lane/ledger.ts';
 import { beginEpoch, failUnsigned } from '../engine/rollback-detector.ts';
 import { Outbox } from '../engine/webhooks/outbox.ts';
-import { createLog } from '../observability/log.ts';
+import { createLog, type Log } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { backupSqlite, checkBackup } from '../store/backup.ts';
 import { openPostgresStore } from '../store/postgres/postgres.ts';
@@ -113,9 +113,9 @@ async function restore(task: Task): Promise<void> {
   const { context, dataDir, url, file } = task;
   const memory = openFolderMemory(dataDir);
   if (url !== undefined) {
-    await settled(task, memory, () =>
-      openPostgresStore({ url, log: createLog('silent'), sealer: sealerOf(task) }),
-    ).then(memory.keep);
+    await settled(task, memory, () => openPostgresStore({ url, log: damageLog(task), sealer: sealerOf(task) })).then(
+      memory.keep,
+    );
     context.say('Answered: the service starts on the database as it is now');
     return;
   }
@@ -166,7 +166,17 @@ async function settled({ answer }: Task, { folder }: FolderMemory, open: () => P
 }
 
 function openEmbedded(task: Task, path: string): Promise<Store> {
-  return openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: sealerOf(task) });
+  return openSqliteStore({ path, log: damageLog(task), clock: systemClock, sealer: sealerOf(task) });
+}
+
+/** Tells of the stored secrets that cannot be opened: whoever restores may have a better backup. */
+function damageLog({ context }: Task): Log {
+  return createLog('error', {
+    write(line) {
+      const { msg, err, effect } = JSON.parse(line) as { msg: string; err?: { message?: string }; effect?: string };
+      context.complain([err?.message ?? msg, effect].filter(Boolean).join(': '));
+    },
+  });
 }
 
 function sealerOf(task: Task) {

@@ -222,6 +222,7 @@ interface AppErrorOptions {
   cause?: unknown;
   retryAfterSeconds?: number;
   disabledReason?: DisabledReason;
+  hint?: string | undefined;
 }
 
 /** An error with a row in {@link ERRORS}; everything else that is thrown is an internal fault. */
@@ -232,6 +233,8 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** For a disabled relayer: what its checks found, and when they look again. */
   readonly disabledReason: DisabledReason | undefined;
+  /** A sentence that follows the message in answers. Clients that compare the message are not disturbed by it. */
+  readonly hint: string | undefined;
 
   constructor(code: C, details: ErrorDetails<C>, options?: AppErrorOptions) {
     const row: ErrorRow = ERRORS[code];
@@ -245,6 +248,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
     this.details = details;
     this.retryAfterSeconds = options?.retryAfterSeconds;
     this.disabledReason = options?.disabledReason;
+    this.hint = options?.hint;
   }
 
   get status(): number {
@@ -253,6 +257,11 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
 
   get retryable(): boolean {
     return ERRORS[this.code].retryable;
+  }
+
+  /** The message, with the hint. */
+  get explained(): string {
+    return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
   }
 
   /** The text that clients of the seed's interface compare; the specific reason is `this.message`. */

@@ -66,7 +66,14 @@ export function successPart(
 }
 
 export function failure(error: AppError): Failure {
-  const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after, disabledReason } = error;
+  const {
+    code,
+    retryable,
+    explained: reason,
+    publicMessage: message,
+    retryAfterSeconds: after,
+    disabledReason,
+  } = error;
   const body: Failure = { success: false, data: null, error: reason, message, code, retryable };
   if (disabledReason !== undefined) return { ...body, disabled_reason: disabledReasonView(disabledReason) };
   return error.status === 429 && after !== undefined ? { ...body, after } : body;

@@ -2,6 +2,7 @@ import '../domain/json/issue-text.ts';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { pluginCallOperations } from '../features/plugins/operations.ts';
+import { withNearRelayer } from '../features/relayers/relayers.ts';
 import type { TransactionEvents } from '../features/transactions/transaction-events.ts';
 import { hookOperations, MAX_WEBHOOK_BYTES } from '../features/triggers/operations.ts';
 import type { AcceptedKeys } from './access/authenticate.ts';
@@ -21,7 +22,14 @@ import { honourIdempotencyKeys } from './idempotency-hook.ts';
 import { type ApiParts, refuseUndeclared, register } from './operation.ts';
 import { API_OPERATIONS } from './operation-table.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { acceptAnythingAsJson, acceptBytes, acceptJson, makeParametersStorable, requestIdOf } from './request.ts';
+import {
+  acceptAnythingAsJson,
+  acceptBytes,
+  acceptJson,
+  accessOf,
+  makeParametersStorable,
+  requestIdOf,
+} from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
 import { descriptionOperation, pageRoutes } from './routes/pages.ts';
 import { collectRoutes, noSchemaCompilers, refuseOtherMethods } from './routing.ts';
@@ -66,7 +74,10 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
 
   app.setValidatorCompiler(validatorCompiler);
   app.setReplySerializer(answerText);
-  app.setErrorHandler<FastifyError>((error, request, reply) => answerFailure(dependencies, error, request, reply));
+  app.setErrorHandler<FastifyError>(async (thrown, request, reply) => {
+    const error = await withNearRelayer(thrown, dependencies.services.relayers, accessOf(request));
+    return answerFailure(dependencies, error, request, reply);
+  });
   app.setNotFoundHandler(() => undefined);
   cutStalledReaders(app);
   admitRequests(app, { ...dependencies, drain });

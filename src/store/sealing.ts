@@ -41,6 +41,9 @@ export class UnsealableSecret extends Error {
   }
 }
 
+/** Stands for a stored address that is damaged. It is never reached (RFC 2606), and says why wherever it is shown. */
+export const DAMAGED_URL = 'http://the-stored-address-is-damaged.invalid';
+
 const KEY_BYTES = 32;
 
 /** NIST SP 800-38D, 8.2.2: 96 random bits are good for 2^32 seals under one key. */

@@ -179,6 +179,6 @@ t.test('a stored signer that cannot be opened switches off its relayers, and not
   await sends(t, service, 'local-1');
   const damaged = () => service.request('GET', '/api/v1/relayers/handed');
   t.match(await eventually(damaged, ({ body }) => body.data.system_disabled, 60_000), { body: { data: DISABLED } });
-  t.match(service.output(), /"level":"error".*table signers is damaged.*"signer":"handed"/);
+  t.match(service.output(), /"level":"error".*table signers is damaged.*"record":"handed".*sign nothing/);
   t.match(await service.request('GET', '/api/v1/signers/handed'), { status: 200 });
 });

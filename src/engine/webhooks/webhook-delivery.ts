@@ -5,6 +5,7 @@ import { hasDeclaredAddress } from '../../features/webhooks/records/notification
 import type { WebhookDeliveryResult, WebhookEvent } from '../../features/webhooks/records/webhook-event.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { UnsealableSecret } from '../../store/sealing.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The pace of deliveries. Times are in milliseconds. */
@@ -46,6 +47,9 @@ export const defaultWebhookTiming: WebhookTiming = {
   sweepFloorMs: 50,
   closeMs: 5_000,
 };
+
+/** Nothing is delivered unsigned to a receiver that expects a signature. */
+const DAMAGED_KEY: WebhookAnswer = { kind: 'blocked', reason: 'its stored signing key is damaged: set it again' };
 
 export interface WebhookDeliveryDeps {
   store: Store;
@@ -189,7 +193,11 @@ export class WebhookDelivery {
       return { outcome: 'the notification was deleted', end: 'dropped' };
     }
     // Uses the present address and keys, so that a change also applies to waiting events.
-    const signingKeys = await store.read.signingKeys(notification.id);
+    const signingKeys = await store.read.signingKeys(notification.id).catch((error: unknown) => {
+      if (error instanceof UnsealableSecret && error.reason === 'damaged') return undefined;
+      throw error;
+    });
+    if (signingKeys === undefined) return await this.#judge(event, receiver, DAMAGED_KEY);
     const began = clock.elapsed();
     const { url } = notification;
     const answer = await client.post({

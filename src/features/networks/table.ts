@@ -1,9 +1,13 @@
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Connection } from '../../store/connection.ts';
 import { preparedQuery, rememberedRead } from '../../store/prepared.ts';
+import { DAMAGED_URL } from '../../store/sealing.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
 import { recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
 import { networkRecord } from './record.ts';
+
+/** A network whose endpoints are damaged has none, also not those of its file. */
+const DAMAGED = { rpc_urls: JSON.stringify([{ url: DAMAGED_URL, weight: 100 }]) };
 
 /** Reads of the table `networks`. */
 export function networkReads(connection: Connection) {
@@ -12,7 +16,7 @@ export function networkReads(connection: Connection) {
   return {
     async storedNetwork(type, name) {
       const row = await all.where('network_type', '=', type).where('name', '=', name).executeTakeFirst();
-      return row && recordOfRow(networkRecord, row, connection);
+      return row && recordOfRow(networkRecord, row, connection, DAMAGED);
     },
 
     async storedNetworks() {
@@ -21,7 +25,7 @@ export function networkReads(connection: Connection) {
         .orderBy('network_type', 'desc')
         .orderBy('name', 'desc')
         .execute();
-      return rows.map((row) => recordOfRow(networkRecord, row, connection));
+      return rows.map((row) => recordOfRow(networkRecord, row, connection, DAMAGED));
     },
   } satisfies Partial<StoreReader>;
 }

@@ -1,9 +1,11 @@
 import type { ChainClient } from '../../chains/chain-client.ts';
 import { AppError } from '../../domain/errors.ts';
+import { didYouMean } from '../../domain/json/issue-text.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store, StoreReader } from '../../store/store.ts';
+import type { Access } from '../api-keys/records/access.ts';
 import type { Caller } from '../api-keys/records/caller.ts';
 import { changeSettingsOnce } from '../resource.ts';
 import type { RelayersService } from '../services.ts';
@@ -165,4 +167,22 @@ export function createRelayerDelete({
     // The recheck shows watchers that the relayer is gone.
     engine.recheck(relayerId);
   };
+}
+
+/** How many relayers are compared with a misspelt one. */
+const MAX_NEAR = 200;
+
+/** Ids of relayers, for a hint at a misspelt one. There may be more. */
+export async function someRelayerIds(relayers: Pick<RelayersService, 'list'>, among?: readonly string[]) {
+  const { items } = await relayers.list({ page: 1, perPage: MAX_NEAR }, among && { among });
+  return items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+}
+
+/** Adds to an unknown relayer's error the one that was probably meant, of those that the caller sees. */
+export async function withNearRelayer<E>(error: E, relayers: Pick<RelayersService, 'list'>, access: Access) {
+  if (!(error instanceof AppError) || error.code !== 'RELAYER_NOT_FOUND') return error;
+  const { id } = error.details as { id: string };
+  const ids = await someRelayerIds(relayers, access.idsOf('relayers')).catch(() => []);
+  const hint = didYouMean(id, ids);
+  return hint === undefined ? error : new AppError('RELAYER_NOT_FOUND', { id }, { cause: error, hint });
 }

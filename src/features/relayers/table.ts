@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { Connection } from '../../store/connection.ts';
 import { preparedQuery, rememberedRead } from '../../store/prepared.ts';
 import type { Tables } from '../../store/schema.ts';
+import { DAMAGED_URL } from '../../store/sealing.ts';
 import type { StoreReader, StoreWriter } from '../../store/store.ts';
 import { countOf, pageBounds } from '../../store/tables/lists.ts';
 import { newRevision, RecordCache, recordOfRow, rowOfRecord } from '../../store/tables/stored-record.ts';
@@ -92,10 +93,13 @@ function isIn(state: RelayerState) {
 /** More than anybody has. Health checks and metrics read all relayers again and again, and with fewer none would be known. */
 const MAX_KNOWN = 20_000;
 
+/** A relayer whose own endpoints are damaged calls none, not those of its network. */
+const DAMAGED = { custom_rpc_urls: JSON.stringify([{ url: DAMAGED_URL, weight: 100 }]) };
+
 /** Reads of the table `relayers`. */
 export function relayerReads(connection: Connection) {
   const { db } = connection;
-  const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection), MAX_KNOWN);
+  const known = new RecordCache((row: RelayerRow) => recordOfRow(relayerRecord, row, connection, DAMAGED), MAX_KNOWN);
   const read = (row: RelayerRow) => known.record(row);
   const byId = preparedQuery(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
   const markOf = rememberedRead(

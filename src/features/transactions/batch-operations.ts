@@ -11,8 +11,9 @@ import { envelopeSchema, failureSchema } from '../../http/openapi/answers.ts';
 import { BODY, one, operation } from '../../http/operation.ts';
 import type { Access } from '../api-keys/records/access.ts';
 import type { Actor } from '../api-keys/records/caller.ts';
+import { withNearRelayer } from '../relayers/relayers.ts';
 import { parseBody } from '../request-body.ts';
-import type { TransactionsService } from '../services.ts';
+import type { RelayersService, TransactionsService } from '../services.ts';
 
 /**
  * The most requests in a batch. Accepting one request can take a few seconds, and the batch is answered when all are
@@ -44,6 +45,7 @@ interface BatchOutcome {
 
 export interface BatchParts {
   transactions: Pick<TransactionsService, 'send'>;
+  relayers: Pick<RelayersService, 'list'>;
   keys: Pick<IdempotencyKeys, 'begin' | 'end'>;
   /** The sender of the batch. */
   caller: Actor & { access: Access };
@@ -74,7 +76,8 @@ async function outcomeOf(request: BatchRequest, index: number, parts: BatchParts
     const body = key === undefined ? await sendOnce(request, index, parts) : await sendKeyed(request, key, parts);
     return { answer: { status: 200, ...body }, isProvisional: false };
   } catch (thrown) {
-    const error = toAppError(thrown, { contentType: undefined, bodyLimit: 0 });
+    const known = await withNearRelayer(thrown, parts.relayers, parts.caller.access);
+    const error = toAppError(known, { contentType: undefined, bodyLimit: 0 });
     if (error.status === 500) parts.onFault(error);
     const isProvisional = error.retryable || error.status >= 500;
     return { answer: { status: error.status, ...(failure(error) as unknown as WireObject) }, isProvisional };
@@ -171,13 +174,14 @@ export const batchOperations = [
       z.array(z.union([sentSchema(transaction), refusedSchema])),
     ),
     errors: BODY,
-    async handle(call, { services: { transactions }, idempotencyKeys: keys, log }) {
+    async handle(call, { services: { relayers, transactions }, idempotencyKeys: keys, log }) {
       const { body, caller, effect, request, reply } = call;
       const { requests } = parseBody(batchSchema, body);
       await request.server.countAs(requests.length, request, reply);
       const { keyId, requestId } = caller;
       const outcomes = await sendBatch(requests, {
         transactions,
+        relayers,
         keys,
         caller,
         effect,

@@ -48,15 +48,17 @@ export function parseRow<S extends z.ZodType>(schema: S, table: string, id: stri
 
 /**
  * Reads a row into its record, and opens what is sealed.
+ * @param damaged columns that stand in for those of a row with a damaged secret, so that it switches off only itself
  * @throws UnreadableRecord, UnsealableSecret
  */
 export function recordOfRow<C extends Columns>(
   kind: RecordKind<C, never>,
   row: object,
   connection?: Connection,
+  damaged?: Partial<RowOf<C>>,
 ): FieldsOf<C> {
   try {
-    return kind.read(connection === undefined ? row : opened(kind, row, connection));
+    return kind.read(connection === undefined ? row : opened(kind, row, connection, damaged));
   } catch (cause) {
     if (!(cause instanceof z.ZodError)) throw cause;
     throw new UnreadableRecord(kind.table, idOf(kind, row), z.prettifyError(cause), { cause });
@@ -88,13 +90,19 @@ function idOf({ key }: Pick<Sealed, 'key'>, row: object): string {
   return key.map((column) => String((row as Readonly<Record<string, unknown>>)[column])).join(':');
 }
 
-function opened(kind: Sealed, row: object, connection: Connection): Record<string, unknown> {
+function opened(kind: Sealed, row: object, connection: Connection, damaged?: object): Record<string, unknown> {
   const open: Record<string, unknown> = { ...row };
-  for (const field of kind.sealed) {
-    const text = open[field];
-    if (typeof text === 'string') open[field] = sealerOf(connection).open(text, sealedPlaceOf(kind, row, field));
+  try {
+    for (const field of kind.sealed) {
+      const text = open[field];
+      if (typeof text === 'string') open[field] = sealerOf(connection).open(text, sealedPlaceOf(kind, row, field));
+    }
+    return open;
+  } catch (error) {
+    // Another key is the operator's to bring: with it the secret is whole.
+    if (damaged === undefined || !(error instanceof UnsealableSecret) || error.reason !== 'damaged') throw error;
+    return { ...row, ...damaged };
   }
-  return open;
 }
 
 /** How many records are remembered by default. The least recently read are forgotten first. */
@@ -178,10 +186,12 @@ function textOf(row: object): number {
   return Object.values(row).reduce((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
+/** Tables of settings. Each of their secrets is looked at in each start. A damaged one switches off only its record. */
+const SETTINGS: readonly string[] = ['networks', 'notifications', 'plugin_settings', 'relayers', 'signers'];
+
 /**
  * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
- * what an earlier version stored of notifications in clear text. A signer's secret that cannot be opened stays as it
- * is: it stops only the relayers of its signer.
+ * what an earlier version stored of notifications in clear text. A secret that cannot be opened stays as it is.
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
   for (const { table, key, sealed } of RECORD_KINDS) {
@@ -191,41 +201,61 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
       sealed.map((name) => sql`substr(${sql.ref(name)}, 1, ${sql.lit(sealer.prefix.length)}) <> ${sealer.prefix}`),
       sql` or `,
     );
+    const isSetting = SETTINGS.includes(table);
     const isRevised = table === 'relayers';
-    // Journals of calls are many. What is sealed anew is not found again; only a signer may stay as it is.
-    const some = table === 'signers' ? sql`` : sql`limit ${sql.lit(RESEALED_AT_ONCE)}`;
+    const order = sql.join(key.map((name) => sql.ref(name)));
+    // What is sealed anew is not found again. What cannot be opened is, and so is passed over.
+    let passed = 0;
     for (;;) {
-      const found = sql<
-        Record<string, string | null>
-      >`select ${columns} from ${sql.table(table)} where ${isOutdated} ${some}`;
+      // Journals of calls are many.
+      const some = isSetting
+        ? sql``
+        : sql`where ${isOutdated} order by ${order} limit ${sql.lit(RESEALED_AT_ONCE)} offset ${sql.lit(passed)}`;
+      const found = sql<Record<string, string | null>>`select ${columns} from ${sql.table(table)} ${some}`;
       const { rows } = await found.execute(db);
       for (const row of rows) {
         const here = sql.join(
           key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
           sql` and `,
         );
+        let isPassed = false;
         for (const field of sealed) {
           const text = row[field];
-          if (text == null || !sealer.isOutdated(text)) continue;
+          if (text == null) continue;
           const place = sealedPlaceOf({ table, key, sealed }, row, field);
           // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
           const isClear = table === 'notifications' && !sealer.isSealed(text);
           try {
-            const secret = sealer.seal(isClear ? text : sealer.open(text, place), place);
+            const open = isClear ? text : sealer.open(text, place);
+            if (!sealer.isOutdated(text)) continue;
+            const secret = sealer.seal(open, place);
             const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
             await sql`update ${sql.table(table)} set ${sql.ref(field)} = ${secret}${revision} where ${here}`.execute(
               db,
             );
           } catch (err) {
-            if (table !== 'signers' || !(err instanceof UnsealableSecret)) throw err;
-            log.error({ err, signer: row['id'] }, 'a stored signer cannot be opened: its relayers sign nothing');
+            if (!(err instanceof UnsealableSecret)) throw err;
+            if (table !== 'signers' && err.reason === 'unknown-key') throw err;
+            isPassed = true;
+            const effect = WITHOUT_IT[table] ?? 'it is left out';
+            log.error({ err, table, record: place.row, effect }, 'a stored secret cannot be opened');
           }
         }
+        if (isPassed) passed += 1;
       }
-      if (table === 'signers' || rows.length < RESEALED_AT_ONCE) break;
+      if (isSetting || rows.length < RESEALED_AT_ONCE) break;
     }
   }
 }
+
+/** What becomes of a record with a secret that cannot be opened, by its table. */
+const WITHOUT_IT: Readonly<Record<string, string>> = {
+  networks: 'no endpoint of the network is called until its rpc_urls are set again',
+  notifications: 'nothing is delivered to it until its URL and its signing keys are set again',
+  plugin_settings: 'the plugin is disabled, and has the settings of its entry again',
+  relayers: 'the relayer calls no endpoint until its custom_rpc_urls are set again',
+  signers: 'its relayers sign nothing until it is made again',
+};
 
 /** Rows of a table that are sealed anew at once. */
 const RESEALED_AT_ONCE = 500;

@@ -13,6 +13,7 @@ import { withTimeout } from '../../../domain/with-timeout.ts';
 import type { Log } from '../../../observability/log.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { callView } from '../../calls/calls.ts';
+import { someRelayerIds } from '../../relayers/relayers.ts';
 import { lifetimeOf, type PluginEntry } from '../records/plugin.ts';
 import { CallFeed } from './call-feed.ts';
 import { CallLog } from './call-log.ts';
@@ -67,8 +68,6 @@ interface Prepared {
 
 /** How long a durable call waits for the first build of its plugin, in ms. */
 const BUILD_WAIT_MS = 10_000;
-/** How many relayers are compared with a misspelt one. */
-const MAX_NEAR = 200;
 /** How often queues and idle children are looked at. */
 const TICK_MS = 250;
 /** How long a start waits for plugins to be compiled. */
@@ -159,10 +158,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       metrics,
       clock,
       uuid: deps.uuid,
-      async relayerIds() {
-        const { items } = await services.relayers.list({ page: 1, perPage: MAX_NEAR });
-        return items.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
-      },
+      relayerIds: () => someRelayerIds(services.relayers),
     });
     prepared ??= prepare();
     const ground = await prepared;

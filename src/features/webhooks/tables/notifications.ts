@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { type Connection, sealerOf } from '../../../store/connection.ts';
 import { preparedQuery } from '../../../store/prepared.ts';
 import type { Tables } from '../../../store/schema.ts';
+import { DAMAGED_URL } from '../../../store/sealing.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
 import { countOf, pageBounds } from '../../../store/tables/lists.ts';
 import { recordOfRow, rowOfRecord, sealedPlaceOf } from '../../../store/tables/stored-record.ts';
@@ -13,9 +14,12 @@ const KEYS = ['signing_key', 'second_signing_key'] as const satisfies SigningKey
 
 type NotificationRow = Selectable<Tables['notifications']>;
 
+/** A declared notification has the address of the file again after the next start. */
+const DAMAGED = { url: DAMAGED_URL, declaration: '{}' };
+
 function fromRow(connection: Connection, row: NotificationRow): Notification {
   const { signing_key: first, second_signing_key: second, ...shown } = row;
-  const fields = recordOfRow(notificationRecord, shown, connection);
+  const fields = recordOfRow(notificationRecord, shown, connection, DAMAGED);
   return { ...fields, hasSigningKey: first !== null, hasSecondSigningKey: second !== null };
 }
 

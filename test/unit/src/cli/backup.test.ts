@@ -209,6 +209,15 @@ t.test('restore', async (t) => {
     t.match(await runTyped(cwd, ['restore', 'backup.db'], other), { code: 1, complained: /another storage key/ });
     const rotated = { STORAGE_ENCRYPTION_KEY: `${other.STORAGE_ENCRYPTION_KEY},${env.STORAGE_ENCRYPTION_KEY}` };
     t.match(await runTyped(cwd, ['restore', 'backup.db'], rotated), { code: 0 });
+
+    const { cwd: moved } = await backupIn(t, 'confirmed');
+    truncateSync(join(moved, 'backup.db'), readFileSync(join(moved, 'backup.db')).length - 48);
+    plant(moved, `update relayers set custom_rpc_urls = '1.0000000000000000.moved-from-elsewhere'`);
+    t.match(
+      await restored(moved, '--unauthenticated'),
+      { code: 0, complained: /record relayer-1 of table relayers is damaged: the relayer calls no endpoint/ },
+      'each secret is opened',
+    );
   });
 });
 

@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
 import t from 'tap';
+import { AppError } from '../../../../../src/domain/errors.ts';
+import { Access } from '../../../../../src/features/api-keys/records/access.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
 t.test('the list is paged and says so', async (t) => {
@@ -80,6 +83,24 @@ t.test('an unknown one is 404 with its id, however odd', async (t) => {
     t.equal(answer.status, 404, id.slice(0, 20));
     t.match(answer.json, { success: false, message: `Relayer with ID ${decodeURIComponent(id)} not found` });
   }
+});
+
+t.test('a misspelt one is told the near one, of those that the key sees', async (t) => {
+  const { call, post, services, clientKeys } = await startHttp(t);
+  for (const id of ['local-1', 'local-2', 'payout']) services.relayers.known.set(id, { id });
+  const message = 'Relayer with ID lokal-1 not found';
+  const told = { status: 404, json: { error: `${message}. Did you mean "local-1"?`, message } };
+  t.match(await call('/api/v1/relayers/lokal-1'), told);
+  const ofSome = new Access(['relayers:payout:read']);
+  clientKeys.set(hash('sha256', 'k'), { id: 'k', access: ofSome, rate: null, allowedOrigins: [], expiresAt: null });
+  const headers = { authorization: 'Bearer k' };
+  t.match(await call('/api/v1/relayers/lokal-1', { headers }), { json: { error: message } }, 'no other’s');
+  t.match(await call('/api/v1/relayers/payuot', { headers }), { json: { error: /mean "payout"\?$/ } });
+  const batch = { requests: [{ relayer_id: 'lokal-1', transaction: {} }] };
+  services.transactions.onSend = async () => {
+    throw new AppError('RELAYER_NOT_FOUND', { id: 'lokal-1' });
+  };
+  t.match((await post('/api/v1/transactions/batch', JSON.stringify(batch))).json, { data: [told.json] });
 });
 
 t.test('a change is answered with the changed relayer', async (t) => {

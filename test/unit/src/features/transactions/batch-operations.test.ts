@@ -90,6 +90,7 @@ function partsOf(send: BatchParts['transactions']['send'], given: Partial<BatchP
   const noKeys = () => Promise.reject(new Error('no request has a key'));
   return {
     transactions: { send },
+    relayers: { list: async () => ({ items: [], total: 0 }) },
     keys: { begin: noKeys, end: noKeys },
     caller: { keyId: 'k', requestId: 'q', access: FULL_ACCESS },
     effect: undefined,
