@@ -12,6 +12,7 @@ import { DEAD_EVENTS_KEEP_MS } from '../../src/engine/retention.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhooks/webhook-delivery.ts';
 import { decisionKindSchema } from '../../src/features/transactions/records/timeline-decision.ts';
 import { FINAL_STATUSES, transactionStatusSchema } from '../../src/features/transactions/records/transaction-state.ts';
+import { PAUSED_BY } from '../../src/features/triggers/records/trigger-state.ts';
 import type { WebhookEnd } from '../../src/features/webhooks/records/webhook-event.ts';
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -39,6 +40,7 @@ const VALUES: Record<string, readonly string[]> = {
   'isolayer_webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
   'isolayer_plugin_process_ends_total cause': ['start'] satisfies ChildDeath['cause'][],
   'isolayer_plugin_process_ends_total plugin_id': [''],
+  'isolayer_trigger_paused by': PAUSED_BY,
   'isolayer_plugin_call_outcomes_total outcome': Object.keys(END_CODES),
 };
 

@@ -17,6 +17,7 @@ const workspace = await createWorkspace({
   plugins: [
     { id: 'one', path: 'one.ts', timeout: 12, limits: { concurrency: 1 } },
     { id: 'calm', path: 'calm.ts' },
+    { id: 'ill', path: 'ill.ts', triggers: [{ name: 'monthly', every: '31d' }] },
   ],
   pluginFiles: {
     'one.ts': `export async function handler({ params }) {
@@ -24,6 +25,7 @@ const workspace = await createWorkspace({
       return 1;
     }`,
     'calm.ts': `export async function handler() { return 'calm'; }`,
+    'ill.ts': `export async function handler() { throw new Error('always'); }`,
   },
 });
 t.teardown(() => workspace.remove());
@@ -81,6 +83,21 @@ t.test('calls that wait for a place, and go without one', async (t) => {
   }
   firesOnly(t, scene, ['IsolayerPluginUnavailable']);
   await scene.minutes(12);
+  firesOnly(t, scene, []);
+});
+
+t.test('a trigger whose calls all throw', async (t) => {
+  const asked = async (what: string) =>
+    (await service.request('POST', `/api/v1/plugins/ill/triggers/monthly/${what}`)).status;
+  for (let call = 0; call < 4; call += 1) t.equal(await asked('fire'), 200);
+  await scene.minutes(3);
+  firesOnly(t, scene, []);
+  t.equal(await asked('fire'), 200);
+  await untilSaid(/^isolayer_trigger_paused\{plugin_id="ill",trigger="monthly",by="throws"\} 1$/m);
+  await scene.minutes(3);
+  firesOnly(t, scene, ['IsolayerTriggerPaused']);
+  t.equal(await asked('resume'), 200);
+  await scene.minutes(3);
   firesOnly(t, scene, []);
 });
 
@@ -164,6 +181,7 @@ t.test('files that run out, and processes that do not start', async (t) => {
     'IsolayerPluginUnavailable',
     'IsolayerSandboxDeaths',
     'IsolayerPluginRefused',
+    'IsolayerTriggerPaused',
     'IsolayerFilesRunningOut',
     'IsolayerSandboxBroken',
   ]);
