@@ -1,4 +1,5 @@
 /** Scripts of other hosts in their published shape, on a real chain: Gelato Web3 Functions and Defender Actions. */
+import { createHmac } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getAddress, Interface, JsonRpcProvider } from 'ethers';
@@ -9,13 +10,15 @@ import type { Json } from '../../src/domain/json/json.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
+import { eventually } from '../support/eventually.ts';
 import { quickFolder } from '../support/run-folder.ts';
 import { smallContract } from '../support/small-contract.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const at = (digit: string) => `0x${digit.repeat(40)}`;
-const [ORACLE, COUNTER, FORWARDER, VAULT, CONSUMER] = [at('a'), at('b'), at('c'), at('d'), at('e')];
+const [ORACLE, COUNTER, FORWARDER, VAULT, CONSUMER, TALLY] = [at('a'), at('b'), at('c'), at('d'), at('e'), at('f')];
+const FORWARD_SECRET = 'f'.repeat(32);
 const PRICE_SET = 'PriceSet(uint256)';
 
 const FILES = {
@@ -128,6 +131,7 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
   const contracts = {
     [ORACLE]: { 'updatedAt()': { reads: 1 }, 'setPrice(uint256)': { notes: 0, event: PRICE_SET } },
     [COUNTER]: { 'add(uint256)': { notes: 0 }, 'fails()': { reverts: true } },
+    [TALLY]: { 'add(uint256)': { notes: 0 } },
     [FORWARDER]: { 'verify(uint256)': { reads: 5 }, 'execute(uint256)': { notes: 0 } },
   } as const;
   for (const [address, functions] of Object.entries(contracts)) {
@@ -137,7 +141,7 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
   const slot = async (address: string, index: number) => Number(await node.getStorage(address, index));
   const env = { PRICE_API: 'https://prices.example', FORWARDER, VAULT, PRICE_KEY: 'k' };
   await importScripts(workspace);
-  const service = await composeService({ ...workspace.env, ...env, FORWARD_SECRET: 'f'.repeat(32) }, { lookMs: 50 });
+  const service = await composeService({ ...workspace.env, ...env, FORWARD_SECRET }, { lookMs: 50 });
   t.teardown(() => service.stop());
 
   // Packages lie above the plugins, version 5 of ethers nearer.
@@ -303,6 +307,56 @@ t.test('scripts of other hosts', { timeout: 180_000 }, async (t) => {
     t.equal(await slot(COUNTER, 0), 1586);
     t.match((await service.call('listener')).body.data, { canExec: false });
   });
+
+  await t.test('what was imported with a schedule runs by itself, and sends once', async (t) => {
+    const trigger = async () => (await service.request('GET', '/api/v1/plugins/tally')).body.data.triggers[0];
+    const calls = async () => (await service.request('GET', '/api/v1/plugins/tally/calls?per_page=500')).body.data;
+    t.match(await trigger(), { name: 'schedule', kind: 'every', every: '1s', state: 'active' });
+    t.equal(
+      await eventually(
+        () => slot(TALLY, 0),
+        (noted) => noted !== 0,
+      ),
+      1586,
+    );
+    const fired = (await trigger()).fired;
+    await eventually(trigger, (now) => now.fired >= fired + 2);
+    const answers: { canExec: boolean }[] = [];
+    for (const { id, state } of await calls()) {
+      if (state !== 'returned') continue;
+      const { body } = await service.request('GET', `/api/v1/plugins/tally/calls/${id}`);
+      t.match(body.data.trigger, { name: 'schedule' });
+      answers.push(body.data.answer);
+    }
+    t.match(
+      answers.filter(({ canExec }) => canExec),
+      [{ transactions: [{ status: /mined|confirmed/ }] }],
+      'one run found something new',
+    );
+  });
+
+  await t.test('what was imported with a webhook is called by a signed delivery', async (t) => {
+    const [{ name, kind }] = (await service.request('GET', '/api/v1/plugins/forward')).body.data.triggers;
+    t.equal(kind, 'webhook');
+    const deliver = (request: number, secret: string) => {
+      const body = JSON.stringify({ request, to: FORWARDER });
+      const signature = createHmac('sha256', secret).update(body).digest('hex');
+      return fetch(`${service.url}/api/v1/hooks/forward/${name}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
+      });
+    };
+    t.equal((await deliver(99, 'g'.repeat(32))).status, 401);
+    t.equal((await deliver(88, FORWARD_SECRET)).status, 202);
+    t.equal(
+      await eventually(
+        () => slot(FORWARDER, 0),
+        (noted) => noted === 88,
+      ),
+      88,
+    );
+  });
 });
 
 t.test('a script that waits hears of a transaction whose price was raised', { timeout: 60_000 }, async (t) => {
@@ -388,16 +442,19 @@ async function importScripts({ dir, env }: Workspace): Promise<void> {
     await writeFile(join(dir, 'old', file), text);
   };
   await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
-  await write('functions/listener/index.ts', FILES['listener/index.ts']);
-  await write('functions/listener/schema.json', '{"memory":128,"timeout":30,"userArgs":{"oracle":"string"}}');
-  await write('functions/listener/userArgs.json', JSON.stringify({ oracle: ORACLE, counter: COUNTER }));
+  for (const [name, counter] of Object.entries({ listener: COUNTER, tally: TALLY })) {
+    await write(`functions/${name}/index.ts`, FILES['listener/index.ts']);
+    await write(`functions/${name}/schema.json`, '{"memory":128,"timeout":30,"userArgs":{"oracle":"string"}}');
+    await write(`functions/${name}/userArgs.json`, JSON.stringify({ oracle: ORACLE, counter }));
+  }
   await write('actions/forward/index.js', FILES['forward.js']);
   await write(
     'serverless.yml',
     `functions: { relay: { name: Relay, path: ./actions/forward, trigger: { type: webhook }, paused: false } }`,
   );
-  for (const folder of ['functions/listener', 'actions/forward']) {
-    const { code, complained } = await runTyped(dir, ['import', `old/${folder}`], env);
+  const typed = [['functions/listener'], ['functions/tally', '--every', '1s'], ['actions/forward']];
+  for (const [folder, ...options] of typed) {
+    const { code, complained } = await runTyped(dir, ['import', `old/${folder}`, ...options], env);
     if (code !== 0) throw new Error(complained);
   }
 }
