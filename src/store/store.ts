@@ -128,6 +128,8 @@ export interface StoreReader extends SettingsReader {
    * earliest.
    */
   transactionEvents(after: EventPlace, limit: number): Promise<TransactionEvent[]>;
+  /** The events at these positions that are still stored, in order. */
+  transactionEventsAt(positions: readonly number[]): Promise<TransactionEvent[]>;
   /** Which plugins sent these transactions, by their ids. Transactions that are gone are left out. */
   transactionOrigins(transactionIds: readonly string[]): Promise<Map<string, TransactionOrigin | null>>;
   /**

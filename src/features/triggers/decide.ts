@@ -15,8 +15,11 @@ export interface DeclaredTrigger {
 
 /** A chain of calls, each of which was made by a trigger for what the one before did, ends here. */
 export const MAX_DEPTH = 4;
-/** The most calls of one trigger that are open at a time; events beyond them wait. */
-export const MAX_OPEN = 32;
+/** The most calls of one trigger for events that run at a time, and that are open at all; events beyond them wait. */
+export const MAX_RUNNING = 32;
+export const MAX_OPEN = 500;
+/** The most events that wait, each behind a call for its own transaction, while later ones are decided. */
+const MAX_HELD = 1_000;
 /** After so many calls in a row that threw, a trigger is paused. */
 export const MAX_THROWS = 5;
 
@@ -102,8 +105,10 @@ export function decideRate({ at_most }: Trigger, rateAt: number, now: number): R
 
 export interface EventsDecision {
   fire: { event: TransactionEvent; depth: number }[];
-  /** The last event before which all are decided; absent when the first one waits. */
+  /** The last event up to which all are decided, or among those that wait; absent where none has been. */
   upTo?: EventPlace;
+  /** The positions of the events that wait for a call of their own transaction, in order. */
+  held: number[];
   /** How many events nobody is called for, because a chain of triggers ends there. */
   skipped: number;
   rateAt: number;
@@ -111,50 +116,63 @@ export interface EventsDecision {
   isHeld: boolean;
 }
 
-/** Decides about the events of transactions after those that were decided, in their order. */
+/**
+ * Decides about events of transactions, in their order: those that waited, and those after the last one that was decided.
+ * An event waits while a call for its transaction is open, and others go on.
+ */
 export function decideEvents(
   { plugin, trigger }: DeclaredTrigger,
-  events: readonly TransactionEvent[],
+  { waited, following }: { waited: readonly TransactionEvent[]; following: readonly TransactionEvent[] },
   known: {
     /** The transactions for which a call of this trigger is open. */
     busy: ReadonlySet<string>;
+    /** How many of its calls are open, and how many of them do not wait for anything. */
     open: number;
-    /** The positions of events that were called for while one before them waited. */
-    done: ReadonlySet<number>;
+    running: number;
     originOf: (transactionId: string) => TransactionOrigin | null | undefined;
     rateAt: number;
     now: number;
   },
 ): EventsDecision {
   const busy = new Set(known.busy);
-  let isBehind = false;
-  const decided: EventsDecision = { fire: [], skipped: 0, rateAt: known.rateAt, isHeld: false };
-  for (const event of events) {
-    const { transactionId, written, position } = event;
-    if (concerns(plugin, trigger, event)) {
-      const origin = known.originOf(transactionId);
-      const depth = (origin?.depth ?? 0) + 1;
-      // Nothing is known of a transaction that is gone, so the plugin itself may have sent it.
-      const isOwn = trigger.own !== true && (origin === undefined || origin?.pluginId === plugin.id);
-      if (!isOwn && depth > MAX_DEPTH) decided.skipped += isBehind ? 0 : 1;
-      else if (!isOwn && !known.done.has(position)) {
-        const rate = decideRate(trigger, decided.rateAt, known.now);
-        const isFull = known.open + decided.fire.length >= MAX_OPEN;
-        if (isFull || !rate.isAllowed) return { ...decided, isHeld: true };
-        if (busy.has(transactionId)) {
-          // Later events of other transactions need not wait for it.
-          isBehind = true;
-          decided.isHeld = true;
-        } else {
-          decided.rateAt = rate.rateAt;
-          decided.fire.push({ event, depth });
-          busy.add(transactionId);
-        }
-      }
+  const decided: EventsDecision = { fire: [], held: [], skipped: 0, rateAt: known.rateAt, isHeld: false };
+  const decide = (event: TransactionEvent): boolean => {
+    if (!concerns(plugin, trigger, event)) return true;
+    const { transactionId, position } = event;
+    const origin = known.originOf(transactionId);
+    const depth = (origin?.depth ?? 0) + 1;
+    // Nothing is known of a transaction that is gone, so the plugin itself may have sent it.
+    if (trigger.own !== true && (origin === undefined || origin?.pluginId === plugin.id)) return true;
+    if (depth > MAX_DEPTH) {
+      decided.skipped += 1;
+      return true;
     }
-    if (!isBehind) decided.upTo = { written, position };
+    if (busy.has(transactionId)) {
+      if (decided.held.length >= MAX_HELD) return false;
+      decided.held.push(position);
+      return true;
+    }
+    const made = decided.fire.length;
+    const rate = decideRate(trigger, decided.rateAt, known.now);
+    if (known.running + made >= MAX_RUNNING || known.open + made >= MAX_OPEN || !rate.isAllowed) return false;
+    decided.rateAt = rate.rateAt;
+    decided.fire.push({ event, depth });
+    busy.add(transactionId);
+    return true;
+  };
+  let isFull = false;
+  for (const event of waited) {
+    if (isFull || !decide(event)) {
+      isFull = true;
+      decided.held.push(event.position);
+    }
   }
-  return decided;
+  for (const event of isFull ? [] : following) {
+    isFull = !decide(event);
+    if (isFull) break;
+    decided.upTo = { written: event.written, position: event.position };
+  }
+  return { ...decided, isHeld: isFull || decided.held.length > 0 };
 }
 
 function concerns(plugin: PluginEntry, trigger: Trigger, { relayerId, status }: TransactionEvent): boolean {

@@ -25,11 +25,11 @@ export function triggerReads(connection: Connection) {
     async openTriggerCalls() {
       const rows = await db
         .selectFrom('calls')
-        .select(['id', 'key_id', 'key'])
+        .select(['id', 'key_id', 'key', 'state'])
         .where('trigger', 'is not', null)
         .where('ended_at', 'is', null)
         .execute();
-      return rows.map(({ id, key_id, key }) => ({ id, keyId: key_id, key }));
+      return rows.map(({ id, key_id, key, state }) => ({ id, keyId: key_id, key, isWaiting: state === 'waiting' }));
     },
 
     async lastTriggerEnds(keyId, since, limit) {

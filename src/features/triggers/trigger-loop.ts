@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { EndablePause } from '../../domain/endable-pause.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { wireTime } from '../../domain/wire-time.ts';
@@ -11,7 +12,7 @@ import type { Timestamp } from '../transactions/records/transaction.ts';
 import { type DeclaredTrigger, decideBalances, decideEvents, decideMoments, decideRate, MAX_THROWS } from './decide.ts';
 import { declaredTriggers, type Firing, insertFiring, keyIdOf, stateOf } from './firing.ts';
 import { kindOf, nextMoment } from './records/trigger.ts';
-import { type TriggerCursor, type TriggerState, triggerKeyId } from './records/trigger-state.ts';
+import { type TriggerCall, type TriggerCursor, type TriggerState, triggerKeyId } from './records/trigger-state.ts';
 
 /** The pace of the triggers, in milliseconds. */
 export interface TriggerTiming {
@@ -87,8 +88,6 @@ export class TriggerLoop {
   readonly #counted = new Map<string, string>();
   /** By key id: up to where events were looked at without a firing. */
   readonly #places = new Map<string, TriggerCursor & { kind: 'place' }>();
-  /** By key id: the positions of events after its place that were called for already. */
-  readonly #ahead = new Map<string, Set<number>>();
   /** Triggers whose missing events were already reported. */
   readonly #checked = new Set<string>();
   #balancesAt = 0;
@@ -158,7 +157,6 @@ export class TriggerLoop {
     if (lease === undefined) {
       this.#checked.clear();
       this.#places.clear();
-      this.#ahead.clear();
       return Math.min(roundMs, Math.max(this.#leases.freeAgainMs, heldMs));
     }
     const now = await store.now();
@@ -210,17 +208,21 @@ export class TriggerLoop {
     return entries;
   }
 
-  /** The keys of the open calls, by the key id of their trigger. */
-  async #openCalls(): Promise<Map<string, string[]>> {
+  /** The open calls, by the key id of their trigger. */
+  async #openCalls(): Promise<Map<string, TriggerCall[]>> {
     return openCallsOf(await this.#deps.store.read.openTriggerCalls());
   }
 
   /** Pauses triggers whose last calls all threw. */
-  async #pauseThrowing(entries: readonly Entry[], open: Map<string, string[]>, lease: HeldLease): Promise<void> {
+  async #pauseThrowing(entries: readonly Entry[], open: Map<string, TriggerCall[]>, lease: HeldLease): Promise<void> {
     const { store, log, outbox } = this.#deps;
     for (const entry of entries) {
       const { keyId, state, plugin, trigger } = entry;
-      const marks = JSON.stringify([state.lastCall, state.since, open.get(keyId)?.toSorted() ?? []]);
+      const marks = JSON.stringify([
+        state.lastCall,
+        state.since,
+        (open.get(keyId) ?? []).map(({ key }) => key).toSorted(),
+      ]);
       if (state.paused !== null || state.lastCall === null || this.#counted.get(keyId) === marks) continue;
       const ends = await store.read.lastTriggerEnds(keyId, state.since, MAX_THROWS);
       if (ends.length < MAX_THROWS || ends.some((end) => end !== 'threw')) {
@@ -251,7 +253,7 @@ export class TriggerLoop {
 
   async #moments(
     active: readonly Entry[],
-    open: Map<string, string[]>,
+    open: Map<string, TriggerCall[]>,
     lease: HeldLease,
     now: Timestamp,
   ): Promise<'held' | undefined> {
@@ -309,7 +311,7 @@ export class TriggerLoop {
 
   async #events(
     active: readonly Entry[],
-    open: Map<string, string[]>,
+    open: Map<string, TriggerCall[]>,
     lease: HeldLease,
     now: Timestamp,
   ): Promise<'more' | 'held' | undefined> {
@@ -324,7 +326,7 @@ export class TriggerLoop {
 
   async #eventsOf(
     entry: Entry,
-    open: readonly string[],
+    open: readonly TriggerCall[],
     lease: HeldLease,
     now: Timestamp,
   ): Promise<'more' | 'held' | undefined> {
@@ -336,28 +338,37 @@ export class TriggerLoop {
     const from = known !== undefined && isAfter(known, stored) ? known : stored;
     if (!this.#checked.has(keyId)) {
       this.#checked.add(keyId);
-      if (!(await store.read.isKeptTransactionEvent(from))) {
+      const { held = [] } = stored;
+      const isKept = await store.read.isKeptTransactionEvent(from);
+      if (!isKept || (await store.read.transactionEventsAt(held)).length < held.length) {
         log.warn(
           { pluginId: plugin.id, trigger: trigger.name },
           'events of transactions are gone before it was called',
         );
       }
     }
-    const events = await store.read.transactionEvents(from, MAX_EVENTS);
-    const busy = new Set(open.flatMap((key) => key.split('/', 1)));
-    const ahead = this.#ahead.get(keyId) ?? new Set();
-    const done = new Set([...ahead, ...open.map((key) => Number(key.split('/')[1]))]);
-    const origins = await store.read.transactionOrigins([...new Set(events.map(({ transactionId }) => transactionId))]);
-    const decide = (rateAt: number) =>
-      decideEvents({ plugin, trigger }, events, {
-        ...{ busy, open: open.length, done, rateAt, now },
+    const { held = [] } = stored;
+    const waited = await store.read.transactionEventsAt(held);
+    const following = await store.read.transactionEvents(from, MAX_EVENTS);
+    const ids = new Set([...waited, ...following].map(({ transactionId }) => transactionId));
+    const origins = await store.read.transactionOrigins([...ids]);
+    const running = open.filter(({ isWaiting }) => !isWaiting).length;
+    const decided = decideEvents(
+      { plugin, trigger },
+      { waited, following },
+      {
+        busy: new Set(open.flatMap(({ key }) => key.split('/', 1))),
+        ...{ open: open.length, running, rateAt: state.rateAt, now },
         originOf: (id) => origins.get(id),
-      });
-    const decided = decide(state.rateAt);
-    const { upTo = from, isHeld } = decided;
-    const place = { kind: 'place', ...upTo } as const;
-    const isDue = decided.fire.length > 0 || decided.skipped > 0 || now - state.lookedAt > this.#timing.noteMs;
-    let isCommitted = false;
+      },
+    );
+    const { upTo = { written: from.written, position: from.position }, isHeld } = decided;
+    const place = { kind: 'place', ...upTo, held: decided.held } as const;
+    const isDue =
+      decided.fire.length > 0 ||
+      decided.skipped > 0 ||
+      !isDeepStrictEqual(held, decided.held) ||
+      now - state.lookedAt > this.#timing.noteMs;
     if (isDue) {
       const committed = await this.#commit(lease, [entry], async (writer) => {
         const latest = await this.#current(writer, entry);
@@ -386,16 +397,12 @@ export class TriggerLoop {
         await writer.putTrigger(after);
         return [{ entry, state: after, skipped: decided.skipped }];
       });
-      isCommitted = committed.length > 0;
       // It is looked at again from where it is stored.
-      if (!isCommitted) return 'held';
+      if (committed.length === 0) return 'held';
     }
-    for (const { event } of isCommitted ? decided.fire : []) ahead.add(event.position);
-    for (const position of ahead) if (position <= place.position) ahead.delete(position);
-    this.#ahead.set(keyId, ahead);
     this.#places.set(keyId, place);
-    if (isHeld) return 'held';
-    return events.length === MAX_EVENTS ? 'more' : undefined;
+    if (following.length === MAX_EVENTS && upTo.position === following.at(-1)?.position) return 'more';
+    return isHeld ? 'held' : undefined;
   }
 
   async #balances(active: readonly Entry[], lease: HeldLease, now: Timestamp): Promise<'held' | undefined> {
@@ -471,10 +478,8 @@ export function momentKey(at: Timestamp): string {
   return new Date(at).toISOString().replace('.000Z', 'Z');
 }
 
-function openCallsOf(calls: readonly { keyId: string; key: string }[]): Map<string, string[]> {
-  const open = new Map<string, string[]>();
-  for (const { keyId, key } of calls) open.set(keyId, [...(open.get(keyId) ?? []), key]);
-  return open;
+function openCallsOf(calls: readonly TriggerCall[]): Map<string, TriggerCall[]> {
+  return Map.groupBy(calls, ({ keyId }) => keyId);
 }
 
 function isAfter(one: { written: number; position: number }, other: { written: number; position: number }): boolean {

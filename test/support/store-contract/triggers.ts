@@ -54,7 +54,7 @@ export function triggersContract(t: Test, open: (t: Test) => Promise<Store>): vo
     });
     t.strictSame(
       (await store.read.openTriggerCalls()).toSorted((a, b) => Number(a.id) - Number(b.id)),
-      ['1', '2', '3'].map((id) => ({ id, keyId, key: id })),
+      ['1', '2', '3'].map((id) => ({ id, keyId, key: id, isWaiting: false })),
     );
     for (const [id, state] of [
       ['2', 'threw'],
@@ -89,11 +89,17 @@ export function triggersContract(t: Test, open: (t: Test) => Promise<Store>): vo
     for (const id of ['a', 'b', 'c']) await accept(id);
     const events = async () => (await store.read.transactionEvents(FIRST_PLACE, 10)).length;
     while ((await events()) < 3) await store.now();
-    const [first] = await store.read.transactionEvents(FIRST_PLACE, 10);
+    const [first, second] = await store.read.transactionEvents(FIRST_PLACE, 10);
+    t.strictSame(await store.read.transactionEventsAt([second?.position ?? 0, 99]), [second]);
+    t.strictSame(await store.read.transactionEventsAt([]), []);
     const now = await store.now();
     const prune = () => store.write((writer) => writer.pruneTransactionEvents(now + 60_000, 10));
     const { written = 0, position = 0 } = first ?? {};
     const waiting = triggerStateOf({ cursor: { kind: 'place', written, position }, lookedAt: now });
+    await put(store, waiting);
+    const held = [position];
+    await put(store, { ...waiting, cursor: { kind: 'place', written, position: position + 1, held } });
+    t.equal(await prune(), 0, 'nor one that waits behind a call for its transaction');
     await put(store, waiting);
     t.equal(await prune(), 1, 'what is decided goes');
     await put(store, { ...waiting, lookedAt: now - 100_000_000 });

@@ -49,11 +49,26 @@ export function transactionEventReads(connection: Connection) {
     async transactionEvents({ written, position }, limit) {
       return (await following(written, position, limit)).map((row) => recordOfRow(transactionEventRecord, row));
     },
+
+    async transactionEventsAt(positions) {
+      if (positions.length === 0) return [];
+      const rows = await db
+        .selectFrom('transaction_events')
+        .selectAll()
+        .where('position', 'in', positions)
+        .orderBy('written')
+        .orderBy('position')
+        .execute();
+      return rows.map((row) => recordOfRow(transactionEventRecord, row));
+    },
   } satisfies Partial<StoreReader>;
 }
 
 /** A trigger that nobody has looked for so long is not declared any more. */
 const WATCHED_MS = 86_400_000;
+
+/** The part of a trigger's cursor that says which events it has still to decide about. */
+const placeSchema = z.object({ position: z.int(), held: z.array(z.int()).default([]) });
 
 /** Writes of the table `transaction_events`. */
 export function transactionEventWrites({ db, now }: Connection) {
@@ -65,8 +80,11 @@ export function transactionEventWrites({ db, now }: Connection) {
       .where('paused', 'is', null)
       .where('looked_at', '>', sql<number>`${now()} - ${sql.lit(WATCHED_MS)}`)
       .execute();
-    const positions = rows.map(({ cursor }) => z.object({ position: z.int() }).safeParse(JSON.parse(cursor)).data);
-    return Math.min(...positions.map((place) => place?.position ?? Number.POSITIVE_INFINITY));
+    const places = rows.flatMap(({ cursor }) => placeSchema.safeParse(JSON.parse(cursor)).data ?? []);
+    return Math.min(
+      Number.POSITIVE_INFINITY,
+      ...places.flatMap(({ position, held }) => [position, ...held.map((one) => one - 1)]),
+    );
   }
 
   return {

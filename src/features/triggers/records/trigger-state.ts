@@ -12,12 +12,17 @@ import {
 
 /**
  * How far a trigger has looked. `moment`: the last moment that was decided, in milliseconds. `place`: the last event of
- * a transaction that was decided. `low`: the relayers whose balance was low when it was last looked at. `none`: it is
+ * a transaction that was decided, and the positions of those before it that wait. `low`: the relayers whose balance was low when it was last looked at. `none`: it is
  * called from outside.
  */
 const cursorSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('moment'), at: z.int() }),
-  z.strictObject({ kind: z.literal('place'), written: z.int(), position: z.int() }),
+  z.strictObject({
+    kind: z.literal('place'),
+    written: z.int(),
+    position: z.int(),
+    held: z.array(z.int()).exactOptional(),
+  }),
   z.strictObject({ kind: z.literal('low'), relayers: z.array(z.string()) }),
   z.strictObject({ kind: z.literal('none') }),
 ]);
@@ -61,6 +66,8 @@ export interface TriggerCall {
   /** `trigger:<plugin>/<name>`. */
   keyId: string;
   key: string;
+  /** Whether it waits for something, and holds no isolate. */
+  isWaiting: boolean;
 }
 
 /** Who makes the calls of a trigger, as the audit, the log and `context.caller` name it. */

@@ -8,6 +8,7 @@ import {
   decideRate,
   MAX_DEPTH,
   MAX_OPEN,
+  MAX_RUNNING,
 } from '../../../../../src/features/triggers/decide.ts';
 import type { Trigger } from '../../../../../src/features/triggers/records/trigger.ts';
 
@@ -93,10 +94,19 @@ function eventOf(position: number, given: Partial<TransactionEvent> = {}): Trans
   };
 }
 
-function decide(trigger: Trigger, events: TransactionEvent[], known: Partial<Parameters<typeof decideEvents>[2]> = {}) {
-  const { fire, ...others } = decideEvents({ plugin, trigger }, events, {
-    ...{ busy: new Set(), open: 0, done: new Set(), originOf: () => null, rateAt: 0, now: NOON, ...known },
-  });
+function decide(
+  trigger: Trigger,
+  following: TransactionEvent[],
+  known: Partial<Parameters<typeof decideEvents>[2]> = {},
+  waited: TransactionEvent[] = [],
+) {
+  const { fire, ...others } = decideEvents(
+    { plugin, trigger },
+    { waited, following },
+    {
+      ...{ busy: new Set(), open: 0, running: 0, originOf: () => null, rateAt: 0, now: NOON, ...known },
+    },
+  );
   return { ...others, fired: fire.map(({ event }) => event.position) };
 }
 
@@ -110,29 +120,38 @@ t.test('events of transactions, those that are meant', async (t) => {
   t.match(decide(ended, events), { fired: [2, 3], upTo: { written: 1, position: 4 }, isHeld: false });
   t.match(decide({ ...ended, relayers: ['r'], status: ['sent'] }, events), { fired: [1] });
   const limited = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', permissions: { relayers: { r: ['read'] } } });
-  const { fire } = decideEvents({ plugin: limited, trigger: ended }, events, {
-    ...{ busy: new Set(), open: 0, done: new Set(), originOf: () => null, rateAt: 0, now: NOON },
-  });
+  const { fire } = decideEvents(
+    { plugin: limited, trigger: ended },
+    { waited: [], following: events },
+    {
+      ...{ busy: new Set(), open: 0, running: 0, originOf: () => null, rateAt: 0, now: NOON },
+    },
+  );
   t.equal(fire.length, 1, 'nothing of a relayer that the plugin may not use');
 });
 
 t.test('events of one transaction come one after the other, and no event is passed over', async (t) => {
   const of = { ...ended, status: ['sent', 'confirmed'] } as Trigger;
-  const events = [eventOf(1, { transactionId: 'x', status: 'sent' }), eventOf(2), eventOf(3, { transactionId: 'x' })];
-  t.match(decide(of, events), { fired: [1, 2], upTo: { position: 2 }, isHeld: true });
-  t.match(decide(of, events.slice(2), { busy: new Set(['x']) }), { fired: [], isHeld: true });
-  t.equal(decide(of, events.slice(2), { busy: new Set(['x']) }).upTo, undefined);
-  const past = decide(of, [eventOf(3, { transactionId: 'x' }), eventOf(4)], { busy: new Set(['x']) });
-  t.match(past, { fired: [4], isHeld: true }, 'others do not wait for it');
-  t.equal(past.upTo, undefined);
-  const again = decide(of, [eventOf(3, { transactionId: 'x' }), eventOf(4)], { done: new Set([4]) });
-  t.match(again, { fired: [3], upTo: { position: 4 }, isHeld: false }, 'nor are they called for twice');
-  const later = decide(of, events, { busy: new Set(['x']) });
-  t.match(later, { fired: [2], isHeld: true }, 'its later events wait behind it');
-  const many = Array.from({ length: MAX_OPEN + 3 }, (_, index) => eventOf(index + 1));
-  t.match(decide(ended, many), { fired: many.slice(0, MAX_OPEN).map(({ position }) => position), isHeld: true });
-  t.match(decide(ended, many, { open: MAX_OPEN }), { fired: [], isHeld: true });
-  t.match(decide({ ...ended, at_most: '2/h' }, many), { fired: [1, 2], isHeld: true });
+  const busy = new Set(['x']);
+  const x = (position: number) => eventOf(position, { transactionId: 'x' });
+  t.match(decide(of, [x(1), eventOf(2), x(3)]), { fired: [1, 2], held: [3], upTo: { position: 3 }, isHeld: true });
+  t.match(decide(of, [x(3), eventOf(4)], { busy }), { fired: [4], held: [3], upTo: { position: 4 } });
+  t.match(decide(of, [x(5), eventOf(6)], { busy }, [x(3)]), { fired: [6], held: [3, 5], upTo: { position: 6 } });
+  t.match(decide(of, [x(5), eventOf(6)], {}, [x(3), x(4)]), { fired: [3, 6], held: [4, 5], upTo: { position: 6 } });
+  t.match(decide(of, [], {}, [x(3)]), { fired: [3], held: [], isHeld: false, upTo: undefined });
+});
+
+t.test('how many calls for events are open at a time', async (t) => {
+  const many = Array.from({ length: MAX_RUNNING + 3 }, (_, index) => eventOf(index + 1));
+  const first = many.slice(0, MAX_RUNNING).map(({ position }) => position);
+  t.match(decide(ended, many), { fired: first, upTo: { position: MAX_RUNNING }, held: [], isHeld: true });
+  t.match(decide(ended, many, { running: MAX_RUNNING, open: MAX_RUNNING }), { fired: [], isHeld: true });
+  t.match(decide(ended, many.slice(3), { open: MAX_RUNNING }), { isHeld: false }, 'those that wait leave room');
+  t.match(decide(ended, many, { open: MAX_OPEN }), { fired: [], held: [], upTo: undefined, isHeld: true });
+  const limited = { ...ended, at_most: '2/h' };
+  t.match(decide(limited, many), { fired: [1, 2], upTo: { position: 2 }, isHeld: true });
+  const two = [eventOf(1), eventOf(2), eventOf(3)];
+  t.match(decide(limited, many.slice(3), {}, two), { fired: [1, 2], held: [3], upTo: undefined }, 'in their order');
 });
 
 t.test('no loops', async (t) => {

@@ -21,7 +21,7 @@ async function stage(
   const shared = new InstanceLeases(60_000);
   const declared = { triggers };
   const news = new Set<() => void>();
-  const loops = Array.from({ length: instances }, () => {
+  const begin = () => {
     const loop = new TriggerLoop({
       store: shared.storeFor(store),
       declared: () => [pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...declared })],
@@ -40,7 +40,8 @@ async function stage(
     loop.start();
     t.teardown(() => loop.close());
     return loop;
-  });
+  };
+  const loops = Array.from({ length: instances }, begin);
   const calls = async () => (await store.read.calls('p', { page: 1, perPage: 500 }, {})).items.toReversed();
   const end = async (state: Exclude<CallState, 'running' | 'waiting'> = 'returned') => {
     const open = await store.read.openTriggerCalls();
@@ -52,7 +53,7 @@ async function stage(
     await store.write((writer) => writer.insertTransaction(transactionOf({ id, ...given })));
     for (const listener of news) listener();
   };
-  return { world, store, loops, declared, calls, keys, end, state, accept };
+  return { world, store, loops, begin, declared, calls, keys, end, state, accept };
 }
 
 t.test('one call for each moment, however many instances look', async (t) => {
@@ -204,6 +205,49 @@ t.test('events of transactions: each once, in order for each transaction', async
   }
   t.equal(made.find(({ key }) => key.startsWith('last/'))?.trigger?.depth, 4);
   t.equal((await state())?.skipped, 1, 'where a chain of triggers ends');
+});
+
+t.test('a call that lasts holds up the later events of its own transaction, and nothing else', async (t) => {
+  const stood = await stage(t, [{ name: 'a', on: 'transaction', status: ['pending', 'sent'] }]);
+  const { world, store, loops, begin, calls, state, accept } = stood;
+  await world.until('the declaration', async () => (await state()) !== undefined);
+  await accept('slow');
+  await world.until('a call', async () => (await calls()).length === 1);
+  await store.write((writer) => writer.updateTransaction('slow', 'pending', { status: 'sent', hash: 'h' }));
+  // More events than are read at once.
+  const others = Array.from({ length: 620 }, (_, index) => `t${index}`);
+  await store.write(async (writer) => {
+    for (const id of others) await writer.insertTransaction(transactionOf({ id }));
+  });
+  const endOthers = async () => {
+    const ending = (await store.read.openTriggerCalls()).filter(({ key }) => !key.startsWith('slow/'));
+    await store.write(async (writer) => {
+      for (const { id } of ending) await writer.stopCall(id, 'returned', null);
+    });
+  };
+  await world.until('a call for each', async () => {
+    await endOthers();
+    return (await state())?.fired === 1 + others.length;
+  });
+  await endOthers();
+  // Days later: what has ended is forgotten, and the instance begins anew.
+  await loops[0]?.close();
+  const later = (await store.now()) + 60_000;
+  await store.write(async (writer) => {
+    while ((await writer.pruneCalls(later, 500)) > 0);
+    while ((await writer.pruneKeys(later, 500)) > 0);
+  });
+  begin();
+  await accept('last');
+  await world.until('it goes on', async () => (await calls()).some(({ key }) => key.startsWith('last/')));
+  t.strictSame(
+    (await calls()).map(({ key }) => key.split('/')[0]),
+    ['slow', 'last'],
+    'nothing is called for twice',
+  );
+  await stood.end();
+  await world.until('the next event of the slow one', async () => (await state())?.fired === others.length + 3);
+  t.match((await calls()).at(-1)?.request.event, { transaction_id: 'slow', status: 'sent' });
 });
 
 t.test('a balance that becomes low', async (t) => {
