@@ -86,6 +86,8 @@ export class DurableCalls implements CallRuns {
   readonly #deps: DurableCallsDeps;
   readonly #timing: DurableTiming;
   readonly #running = new Map<string, Running>();
+  /** The plugins of calls that are being accepted and will run here, by the calls' ids. */
+  readonly #beginning = new Map<string, string>();
   readonly #answers = new Map<string, PromiseWithResolvers<PluginAnswer | undefined>>();
   /** Ends the watches of the transactions that calls wait for. */
   readonly #watches = new Map<string, () => void>();
@@ -155,11 +157,13 @@ export class DurableCalls implements CallRuns {
     };
     const mayBegin = this.#hasRoom(plugin.entry.id) && !this.#closed;
     const { claimMs } = this.#timing;
-    const call = await store.write(async (writer) => {
+    if (mayBegin) this.#beginning.set(id, plugin.entry.id);
+    const accepting = store.write(async (writer) => {
       if (!(await writer.insertCall(accepted))) return await writer.callOfKey(keyId, key);
       if (mayBegin) return await writer.claimCall(id, { forMs: claimMs, version: null });
       return await writer.call(id);
     });
+    const call = await accepting.finally(() => this.#beginning.delete(id));
     if (call === undefined || call.fingerprint !== fingerprint) throw new AppError('IDEMPOTENCY_MISMATCH', {});
     if (call.id === id && mayBegin) this.#begin(call);
     else if (call.id === id) this.wake();
@@ -226,7 +230,7 @@ export class DurableCalls implements CallRuns {
   }
 
   #runningPlugins(): string[] {
-    return [...this.#running.values()].map(({ call }) => call.pluginId);
+    return [...this.#beginning.values(), ...[...this.#running.values()].map(({ call }) => call.pluginId)];
   }
 
   /**
@@ -234,8 +238,8 @@ export class DurableCalls implements CallRuns {
    * and however long they wait for its processes, leave room for those of others.
    */
   #hasRoom(pluginId: string): boolean {
-    const own = this.#runningPlugins().filter((id) => id === pluginId).length;
-    return own < MAX_RUNS - this.#running.size;
+    const all = this.#runningPlugins();
+    return all.filter((id) => id === pluginId).length < MAX_RUNS - all.length;
   }
 
   /** Begins a run of a due call, or has it wait when it cannot run. */
