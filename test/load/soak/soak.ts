@@ -2,6 +2,7 @@
  * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server to a local chain,
  * while processes are killed or endpoints are faulty. At the end each accepted transaction is checked on the chain.
  * `npm run soak -- calls`: plugin calls of every kind, and the server's memory after them.
+ * `npm run soak -- triggers`: triggers of three servers that are killed, on a database that crashes.
  * `npm run soak -- channels`: many callers of the published channels plugin at once, while servers are killed.
  * `npm run soak -- properties`: the property tests, with another seed and many more runs.
  * `npm run soak -- model`: random histories of the engine in the model's worlds.
@@ -24,8 +25,9 @@ import { stellarChain } from './payments/stellar/chain.ts';
 import { isKept } from './payments/verdict.ts';
 import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
+import { soakTriggers } from './triggers/triggers.ts';
 
-const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [options]
+const USAGE = `npm run soak -- kill|faults|channels|calls|triggers|model|properties [options]
   --transactions <number>       default 1000; channels: 200
   --database <kind>             sqlite (default), postgres (two instances at a time), lazy-postgres (the same, with
                                 synchronous_commit = off; not for channels)
@@ -33,7 +35,7 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [opti
   --blocks interval|automine    evm: default interval, one a second; those of others come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
-  --patience <seconds>          how long the last may take to end, default 180
+  --patience <seconds>          how long the last may take to end, default 180; triggers: 1200
   --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
   --restores <number>           kill: only this: the data folder of the embedded database is put back so often to a
                                 copy that was made while the server was at work, and nobody else sends
@@ -43,6 +45,9 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|model|properties [opti
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
   --calls <number>              calls: default 100000
   --concurrency <number>        calls: how many at a time, default 64
+  --triggers <number>           triggers: how many fire each second, default 100
+  --seconds <number>            triggers: for how long servers are killed, default 100
+  --events <number>             triggers: events of transactions, default 50000
   --times <number>              properties: how many times as many runs as in npm test, default 20
   --only <part of a path>       properties: only the test files whose path has it in it
   --histories <number>          model: in each world, default 1000`;
@@ -57,6 +62,7 @@ const SOAKS: { readonly [name: string]: (given: Given) => Promise<boolean> } = {
   faults: transactions,
   channels,
   calls,
+  triggers,
   model,
   properties,
 };
@@ -113,6 +119,24 @@ async function calls({ values }: Given): Promise<boolean> {
   say(`\n${describeLines(lines)}`);
   for (const fault of faults) say(`fault: ${fault}`);
   say(faults.length === 0 ? '\nKept: every answer right, nothing left over, memory flat.' : '\nBROKEN.');
+  return faults.length === 0;
+}
+
+async function triggers({ values }: Given): Promise<boolean> {
+  const seed = seedOf(values);
+  say(`seed ${seed}`);
+  const { lines, faults, output } = await soakTriggers({
+    triggers: number(values.triggers ?? '100'),
+    seconds: number(values.seconds ?? '100'),
+    events: number(values.events ?? '50000'),
+    patienceMs: number(values.patience ?? '1200') * 1_000,
+    seed,
+    say,
+  });
+  if (values.log !== undefined) await writeFile(values.log, output);
+  say(`\n${describeLines(lines)}`);
+  for (const fault of faults) say(`fault: ${fault}`);
+  say(faults.length === 0 ? '\nKept: one call for each moment and each event.' : '\nBROKEN.');
   return faults.length === 0;
 }
 
@@ -200,6 +224,9 @@ function readArguments(args: readonly string[]) {
         kills: text,
         restores: text,
         channels: text,
+        triggers: text,
+        seconds: text,
+        events: text,
         mode: text,
         rate: text,
         log: text,
