@@ -5,7 +5,13 @@ import { createChains } from '../chains/registry.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ChangeFeed } from '../engine/change-feed.ts';
 import { TransactionLedger } from '../engine/lane/ledger.ts';
-import { beginEpoch, failUnsigned } from '../engine/rollback-detector.ts';
+import {
+  beginEpoch,
+  failUnsigned,
+  RESTORE_ANSWERS,
+  textOfUnfinished,
+  unfinishedIn,
+} from '../engine/rollback-detector.ts';
 import { Outbox } from '../engine/webhooks/outbox.ts';
 import { createLog, type Log } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -98,10 +104,10 @@ export const restoreCommand: Command = {
       return 0;
     } catch (error) {
       if (!(error instanceof UnsignedTransactions)) throw error;
-      context.complain(`${error.message}. If the service ran after the backup was taken, it may have sent them.`);
-      context.complain('  --compare-unsigned  it ran: what the chain shows as sent is taken as sent, the rest is sent');
-      context.complain('  --fail-unsigned     it ran: they end as failed and are not sent, so nothing is paid twice');
-      context.complain('  --send-unsigned     it did not run: they are sent when it starts');
+      context.complain(
+        `${error.message}. If the service ran after the backup was taken, it may have done what they do.`,
+      );
+      for (const [flag, text] of RESTORE_ANSWERS) context.complain(`  ${flag.padEnd(18)}  ${text}`);
       return 1;
     } finally {
       lock.release();
@@ -200,10 +206,10 @@ function keysOf({ dataDir, storageKey }: Task): Uint8Array[] {
  */
 type UnsignedAnswer = 'send' | 'fail' | 'compare';
 
-/** The copy holds unsigned transactions, so it needs an answer before it is used. */
+/** The copy holds unsigned transactions, calls or triggers, so it needs an answer before it is used. */
 class UnsignedTransactions extends Error {
-  constructor(count: number) {
-    super(`The database holds ${count} transactions that were accepted and not yet signed`);
+  constructor(holds: string) {
+    super(`The database holds ${holds}`);
     this.name = 'UnsignedTransactions';
   }
 }
@@ -216,7 +222,7 @@ const ALIVE_MS = 15_000;
 /**
  * Settles the unsigned transactions of a restored database and starts a new epoch, so that no instance asks again.
  * Changes nothing when it throws.
- * @throws UnsignedTransactions when there are unsigned transactions and no answer, or an error while an instance uses
+ * @throws UnsignedTransactions when something would act again and there is no answer, or an error while an instance uses
  * the database
  */
 export async function settleUnsignedTransactions(
@@ -230,8 +236,8 @@ export async function settleUnsignedTransactions(
     const seconds = Math.ceil((ALIVE_MS - agoMs) / 1000);
     throw new Error(`An instance uses this database, or did until just now. Stop all, and try again in ${seconds} s`);
   }
-  const count = await store.read.unsignedCount();
-  if (count > 0 && answer === undefined) throw new UnsignedTransactions(count);
+  const holds = textOfUnfinished(await unfinishedIn(store.read));
+  if (holds !== undefined && answer === undefined) throw new UnsignedTransactions(holds);
   if (answer === 'fail') await failUnsigned(store, ledgerOn(store));
   const place = await store.place();
   return await store.write(async (writer) => {

@@ -1,7 +1,7 @@
 import { EndablePause } from '../domain/endable-pause.ts';
 import type { Log } from '../observability/log.ts';
 import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
-import type { Store, StoreHistory, StoreWriter } from '../store/store.ts';
+import type { Store, StoreHistory, StoreReader, StoreWriter } from '../store/store.ts';
 import type { TransactionLedger } from './lane/ledger.ts';
 
 /**
@@ -23,28 +23,58 @@ export interface RollbackDetectorDeps {
   everyMs?: number;
 }
 
-/**
- * The database has gone back to an earlier state and holds unsigned transactions that may have been sent since then.
- */
-class WentBack extends Error {
-  readonly unsigned: number;
+/** What a database holds that does something when the service starts, and that may have been done already: numbers. */
+export interface Unfinished {
+  unsigned: number;
+  calls: number;
+  triggers: number;
+}
 
-  constructor(unsigned: number) {
+export async function unfinishedIn(
+  read: Pick<StoreReader, 'unsignedCount' | 'openCalls' | 'triggers'>,
+): Promise<Unfinished> {
+  const unsigned = await read.unsignedCount();
+  const calls = Object.values(await read.openCalls()).reduce((sum, count) => sum + count, 0);
+  return { unsigned, calls, triggers: (await read.triggers()).length };
+}
+
+/** For people; undefined where there is nothing. */
+export function textOfUnfinished({ unsigned, calls, triggers }: Unfinished): string | undefined {
+  const parts = [
+    unsigned > 0 && `${unsigned} transactions that were accepted and not yet signed`,
+    calls > 0 && `${calls} durable calls that have not ended`,
+    triggers > 0 && `${triggers} triggers`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** The database has gone back to an earlier state, and what it still has to do may have been done since then. */
+class WentBack extends Error {
+  constructor(holds: string) {
     super(
       [
         'The database is a copy, or at an earlier moment than this data folder knows it: a backup was put back.',
-        `It holds ${unsigned} transactions that were accepted and not yet signed; they may have been sent since then.`,
+        `It holds ${holds}. What these do may have been done since then.`,
         'Stop all instances, and answer once, with the environment of the service:',
-        '  npm run isolayer -- restore --compare-unsigned   the service ran after the copy was made: what the chain',
-        '                                                   shows as sent is taken as sent, the rest is sent',
-        '  npm run isolayer -- restore --fail-unsigned      it ran: they end as failed and are not sent',
-        '  npm run isolayer -- restore --send-unsigned      it did not run: they are sent when it starts',
+        ...RESTORE_ANSWERS.map(([flag, text]) => `  npm run isolayer -- restore ${flag.padEnd(18)}  ${text}`),
       ].join('\n'),
     );
     this.name = 'WentBack';
-    this.unsigned = unsigned;
   }
 }
+
+/** The answers of an operator, with what they mean. */
+export const RESTORE_ANSWERS = [
+  [
+    '--compare-unsigned',
+    'the service ran after the copy was made: what the chain shows as sent is taken as sent, all else goes on',
+  ],
+  [
+    '--fail-unsigned',
+    'it ran: transactions end as failed and are not sent, calls are canceled, triggers begin from now',
+  ],
+  ['--send-unsigned', 'it did not run: all goes on when it starts'],
+] as const;
 
 /**
  * Whether the database is a copy, or older than the state that the data folder remembers. `place` identifies where the
@@ -104,7 +134,7 @@ export class RollbackDetector {
 
   /**
    * Compares the database with what the data folder remembers, and begins to keep both marks.
-   * @throws WentBack when the database has gone back and holds unsigned transactions
+   * @throws WentBack when the database has gone back and holds what would act again
    */
   static async open(deps: RollbackDetectorDeps): Promise<RollbackDetector> {
     const { store, memory, newId, log } = deps;
@@ -114,8 +144,8 @@ export class RollbackDetector {
     const { next, isBack } = await store.write(async (writer) => {
       const history = await writer.history();
       const isBack = isRolledBack(history, known, place);
-      const unsigned = isBack ? await writer.unsignedCount() : 0;
-      if (unsigned > 0) throw new WentBack(unsigned);
+      const holds = isBack ? textOfUnfinished(await unfinishedIn(writer)) : undefined;
+      if (holds !== undefined) throw new WentBack(holds);
       // The operator's word covers the first start after it.
       const { release } = history;
       if (release?.endsAt === null) await writer.putRelease({ ...release, endsAt: now + RELEASE_MS });
@@ -194,14 +224,38 @@ export class RollbackDetector {
 
 const UNSIGNED_PER_COMMIT = 500;
 
-/** The status reason of a transaction that a restore ended. */
+/** The status reason of a transaction or call that a restore ended. */
+const GIVEN_UP_CALL = 'Restored from a backup: it does not go on, because it may have ended after the backup was taken';
 const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have been sent after the backup was taken';
 
 /**
- * Ends all transactions that were accepted and not signed as failed. Webhooks and budgets are updated as usual. Nothing
- * else may use the database at the same time. Signed transactions stay: their same bytes go out again.
+ * Ends all transactions that were accepted and not signed as failed, cancels all calls, and lets triggers begin from now.
+ * Webhooks and budgets are updated as usual. Nothing else may use the database at the same time. Signed transactions
+ * stay: their same bytes go out again.
  */
-export async function failUnsigned(store: Pick<Store, 'read'>, ledger: TransactionLedger): Promise<void> {
+export async function failUnsigned(
+  store: Pick<Store, 'read' | 'write' | 'now'>,
+  ledger: TransactionLedger,
+): Promise<void> {
+  const error = { code: 'CALL_CANCELED', message: GIVEN_UP_CALL, status: 409 };
+  for (;;) {
+    const open = await store.read.dueCalls(Number.MAX_SAFE_INTEGER, []);
+    if (open.length === 0) break;
+    await store.write(async (writer) => {
+      for (const { id } of open) await writer.stopCall(id, 'canceled', { error });
+    });
+  }
+  const now = await store.now();
+  await store.write(async (writer) => {
+    for (const state of await writer.triggers()) {
+      const { kind } = state.cursor;
+      if (kind === 'moment')
+        await writer.putTrigger({ ...state, cursor: { kind, at: now }, since: now, lookedAt: now });
+      if (kind !== 'place') continue;
+      const cursor = { kind, ...(await writer.latestTransactionEvent()) };
+      await writer.putTrigger({ ...state, cursor, since: now, lookedAt: now });
+    }
+  });
   for (;;) {
     const unsigned = await store.read.unsigned(UNSIGNED_PER_COMMIT);
     if (unsigned.length === 0) return;

@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { EndablePause } from '../domain/endable-pause.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../features/relayers/records/relayer.ts';
+import type { Timestamp } from '../features/transactions/records/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Signer } from '../signers/signer.ts';
@@ -12,9 +13,10 @@ import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Engine } from './engine.ts';
 import type { ParkedTransaction } from './lane/broadcast-history.ts';
-import { Lane, type LaneDeps, type LaneOrigin, type LaneWake } from './lane/lane.ts';
+import { Lane, type LaneDeps, type LaneWake } from './lane/lane.ts';
 import type { CrashPoint } from './lane/lane-step.ts';
 import { TransactionLedger } from './lane/ledger.ts';
+import type { LaneOrigin } from './lane/restored-lane.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
 import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
@@ -66,7 +68,7 @@ class Scheduler implements Engine {
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
   /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
-  readonly #origins = new Map<string, { token: number; upTo: number }>();
+  readonly #origins = new Map<string, Pick<LaneOrigin, 'upTo' | 'startedAt'> & { token: number }>();
   readonly #pause = new EndablePause();
   /** Free lanes that are left to other instances, and since when. */
   readonly #left = new Map<string, number>();
@@ -76,6 +78,8 @@ class Scheduler implements Engine {
   #searched = '';
   /** The place of the last transaction that was accepted before the start. */
   #acceptedBefore = 0;
+  /** When that was; null if there were no calls then that could act again. */
+  #startedAt: Timestamp | null = null;
   #stopListening: () => void = () => {};
   #sweeping: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
@@ -139,10 +143,14 @@ class Scheduler implements Engine {
 
   async start(): Promise<void> {
     if (this.#closed || this.#sweeping !== null) return;
-    this.#acceptedBefore = await this.#store.read.latestAcceptance();
+    const upTo = await this.#store.read.latestAcceptance();
+    const now = await this.#store.now();
+    const startedAt = (await this.#hasCalls()) ? now : null;
+    this.#acceptedBefore = upTo;
+    this.#startedAt = startedAt;
     // Where another instance has a lane now, it may sign what is accepted after this.
-    for (const [name, token] of await this.#store.read.expiredLeases(await this.#store.now())) {
-      this.#origins.set(name, { token, upTo: this.#acceptedBefore });
+    for (const [name, token] of await this.#store.read.expiredLeases(now)) {
+      this.#origins.set(name, { token, upTo, startedAt });
     }
     if (this.#closed) return;
     this.#stopListening = this.#store.hints.listen((heard) => this.#onHint(heard));
@@ -228,13 +236,26 @@ class Scheduler implements Engine {
     const { read, leases } = this.#store;
     const isAlone = !Number.isFinite(leases.lastsMs);
     if (isAlone && isDoubted) return undefined;
-    const before = this.#origins.get(name) ?? { token: 0, upTo: this.#acceptedBefore };
+    const atStart = { upTo: this.#acceptedBefore, startedAt: this.#startedAt };
+    const before = this.#origins.get(name) ?? { token: 0, ...atStart };
     const isUntouched = !isDoubted && before.token === token - 1;
-    const upTo = isAlone ? this.#acceptedBefore : isUntouched ? before.upTo : await read.latestAcceptance();
-    if (!isAlone) this.#origins.set(name, { token, upTo });
+    const now = await this.#store.now();
+    const found = async () => ({
+      upTo: await read.latestAcceptance(),
+      startedAt: (await this.#hasCalls()) ? now : null,
+    });
+    const { upTo, startedAt } = isAlone ? atStart : isUntouched ? before : await found();
+    if (!isAlone) this.#origins.set(name, { token, upTo, startedAt });
     const { release } = await read.history();
-    const isInForce = release?.endsAt != null && (await this.#store.now()) < release.endsAt;
-    return { upTo, release: isInForce ? release : null };
+    const isInForce = release?.endsAt != null && now < release.endsAt;
+    return { upTo, startedAt, release: isInForce ? release : null };
+  }
+
+  /** Whether there are durable calls that go on, or triggers that make some. */
+  async #hasCalls(): Promise<boolean> {
+    const { read } = this.#store;
+    const [calls, triggers] = await Promise.all([read.openCalls(), read.triggers()]);
+    return triggers.length + Object.keys(calls).length > 0;
   }
 
   /** Runs a lane, and again when it is due. */

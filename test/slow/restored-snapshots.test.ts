@@ -8,154 +8,23 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair as SolanaKeypair } from '@solana/web3.js';
 import { Keypair } from '@stellar/stellar-sdk';
-import { JsonRpcProvider, Wallet } from 'ethers';
+import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { startSvm } from '../doubles/svm/svm.ts';
-import { type Anvil, startAnvil } from '../support/anvil.ts';
-import { runTyped } from '../support/command.ts';
 import { composeService } from '../support/composed-service.ts';
-import { RECEIVER, TRANSFER } from '../support/instances.ts';
-import { type FrontRule, type NodeFront, startNodeFront } from '../support/node-front.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { TRANSFER } from '../support/instances.ts';
+import type { FrontRule } from '../support/node-front.ts';
+import { CHEAP, DEAR, LIMIT_MS, RestoredScene } from '../support/restored-scene.ts';
+import { startService } from '../support/service.ts';
 import { memo } from '../support/solana-stage.ts';
 import { LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 import { payment } from '../support/stellar-stage.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Policies with which the relayer pays nothing, because gas is above the cap, and with which it pays. */
-const DEAR = { policies: { gas_price_cap: 1 } };
-const CHEAP = { policies: { gas_price_cap: 1_000_000_000_000 } };
-
-const LIMIT_MS = 60_000;
-
-class Scene {
-  readonly anvil: Anvil;
-  readonly front: NodeFront;
-  readonly workspace: Workspace;
-  service!: StartedService;
-
-  constructor(anvil: Anvil, front: NodeFront, workspace: Workspace) {
-    this.anvil = anvil;
-    this.front = front;
-    this.workspace = workspace;
-  }
-
-  static async open(t: Test, { accounts = 1 } = {}): Promise<Scene> {
-    const anvil = await startAnvil({ blockTime: 0.1 });
-    t.teardown(() => anvil.stop());
-    const front = await startNodeFront(anvil);
-    t.teardown(() => front.stop());
-    const workspace = await createWorkspace({
-      rpcUrl: front.url,
-      accounts,
-      network: { required_confirmations: 1 },
-      env: { STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
-    });
-    t.teardown(() => workspace.remove());
-    for (const address of workspace.addresses) {
-      await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 20n).toString(16)}`]);
-    }
-    const scene = new Scene(anvil, front, workspace);
-    await scene.start();
-    t.teardown(() => scene.service.end());
-    return scene;
-  }
-
-  async start(): Promise<void> {
-    this.service = await composeService(this.workspace.env);
-  }
-
-  get dataDir(): string {
-    return this.workspace.env['DATA_DIR'] ?? '';
-  }
-
-  /** Copies the data folder as a snapshot of the disk does, while the service runs. */
-  async snapshot(): Promise<void> {
-    await cp(this.dataDir, join(this.workspace.dir, 'copy'), { recursive: true });
-  }
-
-  /** Ends the service and puts the copy in its place: all of it, or the database's files alone. */
-  async putBack(what: 'all' | 'database' = 'all'): Promise<void> {
-    await this.service.end();
-    const filter = (path: string) => what === 'all' || path.endsWith('copy') || /isolayer\.db(-wal)?$/.test(path);
-    if (what === 'all') await rm(this.dataDir, { recursive: true });
-    else for (const end of ['', '-wal', '-shm']) await rm(join(this.dataDir, `isolayer.db${end}`), { force: true });
-    await cp(join(this.workspace.dir, 'copy'), this.dataDir, { recursive: true, filter });
-  }
-
-  /** Types a command of the service. */
-  typed(...words: string[]) {
-    return runTyped(this.workspace.dir, words, this.workspace.env);
-  }
-
-  async policies(body: object, relayer = 'local-1'): Promise<void> {
-    const { status } = await this.service.request('PATCH', `/api/v1/relayers/${relayer}`, body);
-    if (status !== 200) throw new Error(`policies not changed: ${status}`);
-  }
-
-  async accept(body: object = TRANSFER, relayer = 'local-1'): Promise<string> {
-    const answer = await this.service.request('POST', `/api/v1/relayers/${relayer}/transactions`, body);
-    if (answer.status !== 200) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
-    return answer.body.data.id;
-  }
-
-  async get(id: string, relayer = 'local-1') {
-    return (await this.service.request('GET', `/api/v1/relayers/${relayer}/transactions/${id}`)).body.data;
-  }
-
-  async until(
-    id: string,
-    holds: (data: { status: string; status_reason: string; hash: string }) => boolean,
-    relayer = 'local-1',
-  ) {
-    const end = Date.now() + LIMIT_MS;
-    for (;;) {
-      const data = await this.get(id, relayer);
-      if (holds(data)) return data;
-      if (Date.now() > end) throw new Error(`${JSON.stringify(data)}\n${this.service.output().slice(-4000)}`);
-      await delay(50);
-    }
-  }
-
-  untilStatus(id: string, status: string, relayer = 'local-1') {
-    return this.until(id, (data) => data.status === status, relayer);
-  }
-
-  /** The hashes of payments, once all are confirmed. */
-  async confirmed(ids: readonly string[]): Promise<string[]> {
-    const hashes = [];
-    for (const id of ids) hashes.push((await this.untilStatus(id, 'confirmed')).hash);
-    return hashes;
-  }
-
-  /** Accepts payments that wait below the price cap. */
-  async waiting(bodies: readonly object[]): Promise<string[]> {
-    await this.policies(DEAR);
-    const ids = [];
-    for (const body of bodies) ids.push(await this.accept(body));
-    for (const id of ids) await this.until(id, (data) => /gas_price_cap/.test(data.status_reason));
-    return ids;
-  }
-
-  async received(address = RECEIVER): Promise<bigint> {
-    return BigInt(String(await this.anvil.rpc('eth_getBalance', [address, 'latest'])));
-  }
-
-  /** Sends something with the relayer's key, as another tool of the operator does. */
-  async sendBesides(to: string, value: bigint): Promise<void> {
-    const provider = new JsonRpcProvider(this.anvil.url, undefined, { staticNetwork: true });
-    try {
-      await (await new Wallet(this.workspace.privateKey, provider).sendTransaction({ to, value })).wait();
-    } finally {
-      provider.destroy();
-    }
-  }
-}
-
 const FIVE = [1, 2, 3, 4, 5].map((value) => ({ ...TRANSFER, value: String(value) }));
 
 t.test('payments of a restored data folder that were made since are taken as made', async (t) => {
-  const scene = await Scene.open(t);
+  const scene = await RestoredScene.open(t);
   await scene.service.end();
   const killed = await startService(scene.workspace.env);
   scene.service = killed;
@@ -178,7 +47,7 @@ t.test('payments of a restored data folder that were made since are taken as mad
 });
 
 t.test('of equal payments as many are taken as made as were made, whatever else used the key', async (t) => {
-  const scene = await Scene.open(t);
+  const scene = await RestoredScene.open(t);
   const ids = await scene.waiting([TRANSFER, TRANSFER, TRANSFER, TRANSFER, TRANSFER]);
   await scene.snapshot();
   for (const id of ids.slice(3)) {
@@ -211,7 +80,7 @@ for (const [answer, status, paid] of [
   ['--send-unsigned', 'confirmed', 30n],
 ] as const) {
   t.test(`what cannot be looked through waits for an operator, alone; ${answer}`, async (t) => {
-    const scene = await Scene.open(t, { accounts: 2 });
+    const scene = await RestoredScene.open(t, { accounts: 2 });
     const ids = await scene.waiting(FIVE);
     await scene.policies(DEAR, 'local-2');
     const beside = await scene.accept({ ...TRANSFER, to: Wallet.createRandom().address }, 'local-2');
@@ -250,7 +119,7 @@ for (const [answer, status, paid] of [
 }
 
 t.test('what waits to be compared is compared after another restart too, whatever was paid between', async (t) => {
-  const scene = await Scene.open(t);
+  const scene = await RestoredScene.open(t);
   const ids = await scene.waiting(FIVE);
   await scene.snapshot();
   await scene.policies(CHEAP);
@@ -275,7 +144,7 @@ t.test('what waits to be compared is compared after another restart too, whateve
 });
 
 t.test('a database alone, older than the mark in the data folder, is compared when the operator says so', async (t) => {
-  const scene = await Scene.open(t);
+  const scene = await RestoredScene.open(t);
   const ids = await scene.waiting(FIVE);
   await scene.snapshot();
   await scene.policies(CHEAP);
@@ -291,7 +160,7 @@ t.test('a database alone, older than the mark in the data folder, is compared wh
 });
 
 t.test('a payment whose dearer attempt the database has forgotten does not end as failed', async (t) => {
-  const scene = await Scene.open(t);
+  const scene = await RestoredScene.open(t);
   await scene.confirmed([await scene.accept()]);
   await scene.anvil.rpc('evm_setAutomine', [false]);
   await scene.anvil.rpc('evm_setIntervalMining', [0]);

@@ -28,7 +28,8 @@ export async function compareRestored(step: LaneStep): Promise<void> {
 async function compareOld(step: LaneStep): Promise<void> {
   const { restored } = step.memory;
   if (!restored.isPending || restored.isResting(step.clock.elapsed())) return;
-  const pending = await step.read.pendingUpTo(step.key, restored.upTo);
+  const upTo = restored.hasArrivals ? Number.MAX_SAFE_INTEGER : restored.upTo;
+  const pending = await step.read.pendingUpTo(step.key, upTo);
   const open = [...step.open.entries.values()].map(({ transaction }) => transaction);
   const all = [...pending, ...open].filter(({ id }) => restored.isUnchecked(id));
   const old = [...new Map(all.map((transaction) => [transaction.id, transaction])).values()];
@@ -90,11 +91,14 @@ async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<
     restored.clear(compared.map(({ transaction }) => transaction.id));
     return;
   }
-  const since = Math.min(...compared.map(({ transaction }) => transaction.createdAt));
+  const since = Math.min(
+    ...compared.map(({ transaction: { createdAt, origin } }) => Math.min(createdAt, origin?.since ?? createdAt)),
+  );
+  const to = restored.areArrivals && restored.gapUpTo != null ? restored.gapUpTo : figures?.chain;
   const question: Omit<AccountHistoryQuery, 'account'> = {
     identity: chainOfLane(step.key),
     since,
-    sequences: figures === undefined ? null : { from: restored.from, to: figures.chain },
+    sequences: to === undefined ? null : { from: restored.from, to },
     isKnown: async (hash) => (await step.read.transactionByHash(step.key, hash)) !== undefined,
   };
   const answer = await restored.ask(() => lookWith(compared, question));
@@ -220,8 +224,34 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
   step.memory.restored.clear(pairs.map(({ transaction }) => transaction.id));
 }
 
+/** Has the transactions of calls from before compared, where the account did something that the store does not know. */
+async function admitArrivals(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
+  const { restored } = step.memory;
+  const arrived = pending.filter((transaction) => restored.isOfOldCall(transaction));
+  if (step.chain.sequence === undefined || (arrived.length === 0 && restored.gapUpTo !== undefined)) return;
+  if (restored.gapUpTo === undefined) restored.gapUpTo = await gapOf(step, pending);
+  for (const { id } of arrived) if (restored.gapUpTo !== null) restored.arrived(id);
+}
+
+/** The chain's sequence where it is beyond what the store led to; null where it is not, undefined where it is not known. */
+async function gapOf(step: LaneStep, pending: readonly Transaction[]): Promise<bigint | null | undefined> {
+  const relayers = new Set(
+    [...pending, ...[...step.open.entries.values()].map(({ transaction }) => transaction)].map(
+      ({ relayerId }) => relayerId,
+    ),
+  );
+  for (const relayerId of relayers) {
+    const sender = await step.senders.of(relayerId).catch(() => undefined);
+    if (sender === undefined) continue;
+    const figures = await sequenceFigures(step, [sender]).catch(() => undefined);
+    if (figures !== undefined) return isBeyond(figures, step.memory.restored.settled) ? figures.chain : null;
+  }
+  return undefined;
+}
+
 /** Leaves out old transactions that must not be signed yet, and puts them off. */
 export async function withoutUnchecked(step: LaneStep, pending: readonly Transaction[]): Promise<Transaction[]> {
+  await admitArrivals(step, pending);
   const { restored } = step.memory;
   if (!restored.isPending) return [...pending];
   const unchecked = pending.filter(({ id }) => restored.isUnchecked(id));

@@ -3,7 +3,7 @@ import type { AnchorKind } from '../../features/transactions/records/anchor.ts';
 import { chainOfLane, familyOfLane, isDueAt, laneKey } from '../../features/transactions/records/lane.ts';
 import type { Transaction } from '../../features/transactions/records/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
-import type { Store, UnsignedRelease } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { HeldLease, LeaseRegistry } from '../lease-registry.ts';
 import { backOff, type EngineTiming } from '../timing.ts';
 import { broadcastDueTransactions, markMissing } from './broadcast.ts';
@@ -17,7 +17,7 @@ import { ChainClock, LaneMemory } from './lane-memory.ts';
 import { applyToOpen, type CrashPoint, type LaneStep, momentOf, unminedTransactions } from './lane-step.ts';
 import type { LaneChange, TransactionLedger } from './ledger.ts';
 import { OpenTransactions } from './open-transactions.ts';
-import { RestoredLane } from './restored-lane.ts';
+import { type LaneOrigin, RestoredLane } from './restored-lane.ts';
 import { type SenderSources, Senders } from './sender.ts';
 import { signPending } from './sign-pending.ts';
 
@@ -40,14 +40,6 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'log' | 'newId'> {
   sources: SenderSources;
   /** Called with the network type when a step ended unexpectedly. */
   onFault(networkType: string): void;
-}
-
-/** What a lane finds in the store and did not see accepted itself. */
-export interface LaneOrigin {
-  /** The place of the last transaction of that kind, in the order of acceptance. */
-  upTo: number;
-  /** An operator's word about unsigned transactions, while it is in force. */
-  release: UnsignedRelease | null;
 }
 
 /** The result of a wake-up. `elsewhere`: another instance has the lane. `rests`: the lane has to be woken once more. */

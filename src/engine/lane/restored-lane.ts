@@ -2,6 +2,7 @@ import type { PastTransactionsAnswer } from '../../chains/chain-client.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import { sequenceOf } from '../../features/transactions/records/anchor.ts';
 import type { Attempt } from '../../features/transactions/records/attempt.ts';
+import type { Timestamp, Transaction } from '../../features/transactions/records/transaction.ts';
 import type { StoreReader, UnsignedRelease } from '../../store/store.ts';
 import type { OpenTransactions } from './open-transactions.ts';
 
@@ -17,6 +18,10 @@ import type { OpenTransactions } from './open-transactions.ts';
  *
  * An old transaction that was signed and whose sequence something unknown has used is compared in the same way before
  * it ends or is signed again. That may have been a later attempt of it, which the store has forgotten.
+ *
+ * A durable call from before goes on from what it heard before the copy was made. What it has sent since then it sends
+ * again, as new transactions. So these are old as well: they are compared with what the account did between the last
+ * that the store led to and the sequence that the chain had when the lane began.
  */
 
 /** How long a step waits for an answer. A longer look goes on beside the following steps. */
@@ -24,8 +29,19 @@ const LOOK_IN_STEP_MS = 2_000;
 /** The pause before an account that could not be looked through is looked at again. */
 export const RESTORED_RETRY_MS = 30_000;
 
+/** What a lane finds in the store and did not see accepted itself. */
+export interface LaneOrigin {
+  /** The place of the last transaction of that kind, in the order of acceptance. */
+  upTo: number;
+  /** Durable calls that may have been made before this are of that kind, by the store's clock. Null: there are none. */
+  startedAt: Timestamp | null;
+  /** An operator's word about unsigned transactions, while it is in force. */
+  release: UnsignedRelease | null;
+}
+
 interface Beginning {
   upTo: number;
+  startedAt: Timestamp | null;
   settled: bigint | null;
   unchecked: readonly string[];
   isKept: boolean;
@@ -34,16 +50,25 @@ interface Beginning {
 /** What is old in a lane, and how far it was compared. */
 export class RestoredLane {
   /** Nothing is old. */
-  static readonly NOTHING = new RestoredLane({ upTo: 0, settled: null, unchecked: [], isKept: false });
+  static readonly NOTHING = new RestoredLane({ upTo: 0, startedAt: null, settled: null, unchecked: [], isKept: false });
 
   /** Old transactions are those accepted up to this place. */
   readonly upTo: number;
+  /** Calls that may have been made before this are old. */
+  readonly #startedAt: Timestamp | null;
   /** The sequences that the store led to when the lane began, or at an earlier start whose comparison did not end. */
   readonly settled: bigint | null;
   /** Whether the store keeps `settled`, because new transactions may move on what it leads to at the next start. */
   isKept: boolean;
-  readonly #old: ReadonlySet<string>;
+  readonly #old: Set<string>;
   readonly #unchecked: Set<string>;
+  /** The transactions of old calls among them. */
+  readonly #arrived = new Set<string>();
+  /**
+   * The chain's sequence when the lane began, where it was beyond what the store led to; null where it was not.
+   * Undefined: not known yet.
+   */
+  gapUpTo: bigint | null | undefined;
   /** The ordinals of the latest attempts with whose death transactions were compared. */
   readonly #compared = new Map<string, number>();
   /** The lowest sequence of an old transaction that something unknown has used. */
@@ -55,8 +80,10 @@ export class RestoredLane {
   #waitsSince: number | null = null;
   #firstHeight: bigint | undefined;
 
-  private constructor({ upTo, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
+  private constructor({ upTo, startedAt, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
     this.upTo = upTo;
+    this.#startedAt = startedAt;
+    if (startedAt === null) this.gapUpTo = null;
     this.settled = settled;
     this.isKept = isKept;
     this.#unchecked = new Set(unchecked);
@@ -65,24 +92,49 @@ export class RestoredLane {
 
   /**
    * @param upTo the place of the last transaction that is old
+   * @param startedAt calls from before this are old, by the store's clock
    * @param release an operator's word that covers unsigned transactions, while it is in force
    */
   static async begin(
     read: Pick<StoreReader, 'pendingUpTo' | 'restoredFrom'>,
     lane: string,
-    { upTo, release, open }: { upTo: number; release: UnsignedRelease | null; open: OpenTransactions },
+    { upTo, startedAt, release, open }: LaneOrigin & { open: OpenTransactions },
   ): Promise<RestoredLane> {
     const signed = [...open.entries.keys()];
     const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
     const kept = await read.restoredFrom(lane);
     const isKept = kept !== undefined;
-    if (signed.length === 0 && pending.length === 0 && !isKept) return RestoredLane.NOTHING;
     const released = release === null ? [] : await read.pendingUpTo(lane, release.upTo);
     const covered = new Set(released.map(({ id }) => id));
     const ids = pending.map(({ id }) => id);
     const unchecked = ids.filter((id) => !covered.has(id));
     const settled = isKept ? kept : await open.settled();
-    return new RestoredLane({ upTo, settled, unchecked, isKept }, [...signed, ...ids]);
+    const oldCalls = release === null ? startedAt : null;
+    return new RestoredLane({ upTo, startedAt: oldCalls, settled, unchecked, isKept }, [...signed, ...ids]);
+  }
+
+  /** Whether a transaction comes from a call that may have sent it before the database was put back. */
+  isOfOldCall({ id, origin }: Pick<Transaction, 'id' | 'origin'>): boolean {
+    const { since } = origin ?? {};
+    if (this.#startedAt === null || this.gapUpTo === null || this.#old.has(id)) return false;
+    return since !== undefined && since <= this.#startedAt;
+  }
+
+  /** A transaction of an old call is to be compared. */
+  arrived(transactionId: string): void {
+    this.#old.add(transactionId);
+    this.#arrived.add(transactionId);
+    this.#unchecked.add(transactionId);
+  }
+
+  /** Whether transactions of old calls are to be compared. */
+  get hasArrivals(): boolean {
+    return !this.#unchecked.isDisjointFrom(this.#arrived);
+  }
+
+  /** Whether only transactions of old calls are to be compared. */
+  get areArrivals(): boolean {
+    return this.#unchecked.isSubsetOf(this.#arrived);
   }
 
   /** Whether an old transaction has still to be compared. */

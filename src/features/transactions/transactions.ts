@@ -173,7 +173,10 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
       const { access, parsed, transaction } = await accept(relayerId, body);
       const { id, request, contentKey } = transaction;
-      if (actor?.pluginId !== undefined) transaction.origin = { pluginId: actor.pluginId, depth: actor.depth ?? 0 };
+      if (actor?.pluginId !== undefined) {
+        const { pluginId, depth = 0, since } = actor;
+        transaction.origin = { pluginId, depth, ...(since !== undefined && { since }) };
+      }
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       // Neither a budget nor an earlier transaction is looked at.
       const isApart = spender === undefined && contentKey === null && parsed.signedAs === undefined;

@@ -11,6 +11,8 @@ export interface Actor {
   pluginId?: string | undefined;
   /** How many triggers led to the plugin's call; absent: none. */
   depth?: number | undefined;
+  /** From when on the plugin's durable call may have been made, in milliseconds. */
+  since?: number | undefined;
 }
 
 /** Who asks for a change of settings. */

@@ -29,6 +29,7 @@ export class CallRecord {
   readonly callerKeyId: string;
   /** How many triggers led to the call; undefined: none. */
   readonly depth: number | undefined;
+  readonly since: number | undefined;
   /** A hash of what the request asks for. Different requests have different hashes. */
   readonly fingerprint: () => string;
   /** What all runs of the call have in common, when it is durable or its request has an idempotency key. */
@@ -63,6 +64,7 @@ export class CallRecord {
       journal?: RunJournal | undefined;
       inbox?: CallInbox | undefined;
       depth?: number | undefined;
+      since?: number | undefined;
     },
   ) {
     this.call = given.call;
@@ -71,6 +73,7 @@ export class CallRecord {
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
     this.depth = given.depth;
+    this.since = given.since;
     this.fingerprint = given.fingerprint;
     this.journal = given.journal;
     this.inbox = given.inbox;

@@ -208,6 +208,7 @@ export class CallRunner {
       callerKeyId: run.keyId,
       fingerprint: () => run.callId,
       depth: run.depth,
+      since: run.since,
       journal,
       inbox,
     });

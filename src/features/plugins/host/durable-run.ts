@@ -14,6 +14,8 @@ export interface DurableRun {
   keyId: string;
   /** How many triggers led to the call; undefined: none. */
   depth: number | undefined;
+  /** From when on the call may have been made: when it was accepted, or the moment of its trigger. */
+  since: number;
   version: PluginVersion;
   journal: CallJournal;
   inbox: CallInbox;

@@ -384,8 +384,8 @@ class CallPrincipal {
   }
 
   get actor(): Actor {
-    const { callerKeyId: keyId, requestId, plugin, depth } = this.record;
-    return { keyId, requestId, pluginId: plugin.id, ...(depth !== undefined && { depth }) };
+    const { callerKeyId: keyId, requestId, plugin, depth, since } = this.record;
+    return { keyId, requestId, pluginId: plugin.id, depth, since };
   }
 
   get signal(): AbortSignal {

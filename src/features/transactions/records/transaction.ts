@@ -30,9 +30,13 @@ export const onDeathSchema = z.enum(['renew', 'end', 'never']);
 
 /**
  * The plugin that sent a transaction. `depth` counts the triggers that led to it: a trigger called a plugin for what a
- * call of another trigger had sent, and so on.
+ * call of another trigger had sent, and so on. `since`: the durable call may have been made from then on, in milliseconds.
  */
-const originSchema = z.strictObject({ pluginId: z.string(), depth: z.int().min(0) });
+const originSchema = z.strictObject({
+  pluginId: z.string(),
+  depth: z.int().min(0),
+  since: z.int().optional(),
+});
 
 export type TransactionOrigin = z.infer<typeof originSchema>;
 

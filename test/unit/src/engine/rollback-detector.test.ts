@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,11 +11,15 @@ import {
   type RollbackDetectorDeps,
 } from '../../../../src/engine/rollback-detector.ts';
 import { createLog } from '../../../../src/observability/log.ts';
+import { createSealer } from '../../../../src/store/sealing.ts';
 import { openFolderMemory } from '../../../../src/store/sqlite/folder-memory.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
+import type { StoreWriter } from '../../../../src/store/store.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { quickFolder } from '../../../support/run-folder.ts';
 import { notificationOf, transactionOf } from '../../../support/store.ts';
+import { callOf } from '../../../support/store-contract/calls.ts';
+import { triggerStateOf } from '../../../support/store-contract/triggers.ts';
 
 /** A data folder whose database a test can open, close and restore as often as it likes. */
 class Folder {
@@ -33,7 +38,8 @@ class Folder {
     parts: Partial<RollbackDetectorDeps> = {},
   ): Promise<T> {
     const log = createLog('info', { write: (line) => void this.lines.push(line) });
-    const store = await openSqliteStore({ path: this.path, log: createLog('silent'), clock: systemClock });
+    const sealer = createSealer([Buffer.alloc(32)], randomBytes);
+    const store = await openSqliteStore({ path: this.path, log: createLog('silent'), clock: systemClock, sealer });
     try {
       const keeper = await RollbackDetector.open({
         store,
@@ -91,9 +97,8 @@ t.test('a database from before is not used while it holds what may have been sen
   folder.putBack(backup);
   const refusal = {
     name: 'WentBack',
-    unsigned: 1,
     message:
-      /holds 1 transactions .*\n.*\n.*restore --compare-unsigned .*\n.*\n.*restore --fail-unsigned .*\n.*restore --send-unsigned /,
+      /holds 1 transactions .*\n.*\n.*restore --compare-unsigned .*\n.*restore --fail-unsigned .*\n.*restore --send-unsigned /,
   };
   await t.rejects(folder.use(nothing), refusal);
   await t.rejects(folder.use(nothing), refusal, 'until it is answered');
@@ -185,6 +190,42 @@ t.test('alone, the mark rises with the first signature after the start, and an i
   });
   folder.putBack(backup);
   await t.rejects(folder.use(nothing), { name: 'WentBack' });
+});
+
+t.test('nor while it holds calls that go on or triggers, for they may have sent something since', async (t) => {
+  const held: [string, (writer: StoreWriter) => Promise<unknown>][] = [
+    ['1 durable calls that have not ended', (writer) => writer.insertCall(callOf())],
+    ['1 triggers', (writer) => writer.putTrigger(triggerStateOf())],
+  ];
+  for (const [text, put] of held) {
+    const folder = new Folder(t);
+    await folder.use(nothing);
+    await folder.use((store) => store.write(put));
+    const backup = folder.backUp();
+    await folder.use(nothing);
+    folder.putBack(backup);
+    await t.rejects(folder.use(nothing), { name: 'WentBack', message: new RegExp(`It holds ${text}\\. `) });
+  }
+});
+
+t.test('calls are canceled, and triggers begin from now', async (t) => {
+  const world = await EngineWorld.open(t);
+  const calls = Array.from({ length: 120 }, (_, n) => callOf({ id: `call ${n}`, key: `key ${n}` }));
+  const hourly = triggerStateOf({ name: 'hourly', cursor: { kind: 'moment', at: 1 }, fired: 3, paused: 'person' });
+  const ended = triggerStateOf({ name: 'ended', cursor: { kind: 'place', written: 0, position: 0 } });
+  await world.store.write(async (writer) => {
+    for (const call of calls) await writer.insertCall(call);
+    await writer.putTrigger(hourly);
+    await writer.putTrigger(ended);
+  });
+  await failUnsigned(world.store, world.ledger());
+  t.strictSame(await world.store.read.openCalls(), {});
+  const { state, ending } = (await world.store.read.call('call 119')) ?? {};
+  t.match({ state, ending }, { state: 'canceled', ending: { error: { message: /^Restored from a backup/ } } });
+  const now = await world.store.now();
+  const after = await world.store.read.trigger(hourly.pluginId, 'hourly');
+  t.match(after, { fired: 3, paused: 'person', cursor: { kind: 'moment' } });
+  t.ok(after?.cursor.kind === 'moment' && Math.abs(after.cursor.at - now) < 60_000);
 });
 
 t.test(
