@@ -6,9 +6,11 @@ import { allowsOrigin } from '../features/api-keys/records/api-key.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type AcceptedKeys, createAuthenticator, type Identity } from './access/authenticate.ts';
 import { permissionRefusal } from './access/permission-check.ts';
+import type { TurnEnd } from './connections.ts';
 import { ANSWER_HEADERS } from './envelope.ts';
 import { limitRate } from './rate-limit.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { configOf } from './routing.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,6 +55,7 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
     const identity = authenticate(request.raw.rawHeaders);
     return identity === undefined || refusalOf(request, identity) !== undefined ? undefined : identity.access;
   });
+  app.decorateRequest('config', null);
   app.decorateRequest('keyId', '');
   app.decorateRequest('identity', null);
 
@@ -69,14 +72,14 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
   limitRate(app, limiter);
   app.addHook('onRequest', (request, _reply, done) => {
     const { identity } = request;
-    const { isPublic, isProbe } = request.routeOptions.config;
+    const { isPublic, isProbe, url } = configOf(request);
     if (drain.isDraining && isProbe !== true) {
       done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
     } else if (hasUnclearHost(request)) {
       done(invalidRequest('There must be a host header, and only one'));
     } else if (request.keyId === '' && isPublic !== true) {
       done(new AppError('UNAUTHORIZED', {}));
-    } else if (request.is404) {
+    } else if (url === undefined) {
       done(new AppError('ROUTE_NOT_FOUND', { method: request.method, path: pathOf(request) }));
     } else if (identity === null) {
       done();
@@ -103,7 +106,7 @@ function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity
 
 /** Returns the metrics label of a request. It is the route's pattern, so that callers cannot make up new labels. */
 export function endpointOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? 'unmatched';
+  return configOf(request).url ?? 'unmatched';
 }
 
 /** Measures a request from here until its answer ends or its client disconnects. */
@@ -115,7 +118,7 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   metrics.count('http_requests_in_flight', inFlight);
   drain.began();
   let answered: number | undefined;
-  if (request.routeOptions.config.isStream === true) {
+  if (configOf(request).isStream === true) {
     reply.raw.once('pipe', () => {
       answered = clock.elapsed();
     });
@@ -190,15 +193,27 @@ declare module 'fastify' {
   }
 }
 
-/** Answers 504 for a slow handler. The time starts once the body has arrived; a slow sender gets 408. */
-export function limitHandlers(app: FastifyInstance, seconds: number): void {
-  app.addHook('preHandler', (request, reply, done) => {
-    if (request.routeOptions.config.ownDeadline !== true) {
-      const timer = setTimeout(() => {
-        if (!reply.sent) reply.send(new AppError('HANDLER_TIMEOUT', { seconds: String(seconds) }));
-      }, seconds * 1000);
-      reply.raw.once('close', () => clearTimeout(timer));
+/**
+ * Answers 504 for a slow handler. The time starts once the body has arrived; a slow sender gets 408. A handler that
+ * answers within its turn of the event loop needs no timer.
+ */
+export function limitHandlers(app: FastifyInstance, turn: TurnEnd, seconds: number): void {
+  let begun: FastifyReply[] = [];
+  const limitBegun = (): void => {
+    const replies = begun;
+    begun = [];
+    for (const reply of replies) {
+      if (!reply.raw.writableEnded && !reply.raw.destroyed) limit(reply);
     }
+  };
+  const limit = (reply: FastifyReply): void => {
+    const timer = setTimeout(() => {
+      if (!reply.sent) reply.send(new AppError('HANDLER_TIMEOUT', { seconds: String(seconds) }));
+    }, seconds * 1000);
+    reply.raw.once('close', () => clearTimeout(timer));
+  };
+  app.addHook('preHandler', (request, reply, done) => {
+    if (configOf(request).ownDeadline !== true && begun.push(reply) === 1) turn.afterAnswers(limitBegun);
     done();
   });
 }

@@ -104,14 +104,43 @@ function cutIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/**
- * Sends all answers of one turn of the event loop together, at its end. The reader wakes once instead of once for each
- * answer.
- */
-export function answerTogether(app: FastifyInstance): void {
-  app.addHook('onSend', (_request, _reply, payload, done) => {
-    setImmediate(done, null, payload);
-  });
+/** What is done at the end of a turn of the event loop, for all requests of the turn. */
+export class TurnEnd {
+  #answers: { send(error: null, payload: unknown): void; payload: unknown }[] = [];
+  #later: (() => void)[] = [];
+  #isComing = false;
+
+  /** Runs at the end of the turn, after all answers of the turn are sent. */
+  afterAnswers(todo: () => void): void {
+    this.#later.push(todo);
+    this.#come();
+  }
+
+  /**
+   * Sends all answers of one turn together, at its end. The reader wakes once instead of once for each answer.
+   */
+  answerTogether(app: FastifyInstance): void {
+    app.addHook('onSend', (_request, _reply, payload, send) => {
+      this.#answers.push({ send, payload });
+      this.#come();
+    });
+  }
+
+  #come(): void {
+    if (this.#isComing) return;
+    this.#isComing = true;
+    setImmediate(this.#end);
+  }
+
+  readonly #end = (): void => {
+    const answers = this.#answers;
+    const later = this.#later;
+    this.#answers = [];
+    this.#later = [];
+    this.#isComing = false;
+    for (const { send, payload } of answers) send(null, payload);
+    for (const todo of later) todo();
+  };
 }
 
 declare module 'fastify' {
@@ -132,9 +161,8 @@ export function answerExpectations(app: FastifyInstance): void {
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   app.decorateRequest('isContinued', false);
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    const { headers, routeOptions } = request;
     // Fastify refuses a larger body next.
-    if (awaitsContinue(request) && !(Number(headers['content-length']) > routeOptions.bodyLimit)) {
+    if (awaitsContinue(request) && !(Number(request.headers['content-length']) > request.routeOptions.bodyLimit)) {
       request.isContinued = true;
       reply.raw.writeContinue();
     }
@@ -143,6 +171,6 @@ export function answerExpectations(app: FastifyInstance): void {
 }
 
 /** Whether the client waits for `100 Continue` before it sends its body. */
-export function awaitsContinue({ raw, headers, isContinued }: FastifyRequest): boolean {
-  return !isContinued && raw.httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
+export function awaitsContinue({ raw, headers: { expect }, isContinued }: FastifyRequest): boolean {
+  return expect !== undefined && !isContinued && raw.httpVersion === '1.1' && /\b100-continue\b/i.test(expect);
 }

@@ -4,6 +4,7 @@ import { invalidRequest } from '../domain/errors.ts';
 import { idempotencyKeySchema, type KeyedEffect } from '../domain/idempotency.ts';
 import { canonicalJson } from '../domain/json/json.ts';
 import type { AnswerKeeping, IdempotencyKeys, KeyedRun } from './idempotency-keys.ts';
+import { configOf } from './routing.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -45,7 +46,7 @@ export function honourIdempotencyKeys(
 
   app.addHook('preHandler', (request, reply, done) => {
     // The key of a durable call is its name, so the call keeps it.
-    const isNamed = request.routeOptions.config.runsPlugin === true && isDurable((request.params as { id: string }).id);
+    const isNamed = configOf(request).runsPlugin === true && isDurable((request.params as { id: string }).id);
     if (request.headers[HEADER] === undefined || isNamed || !takesKey(request)) {
       done();
       return;
@@ -65,7 +66,7 @@ export function honourIdempotencyKeys(
     request.keyedRun = null;
     // Streams and bytes cannot be stored. An answer without a body is stored as an empty text.
     const sent = payload ?? '';
-    const isSecret = request.routeOptions.config.answersSecret === true;
+    const isSecret = configOf(request).answersSecret === true;
     const body = typeof sent === 'string' && !isSecret ? sent : null;
     const send = (): void => done(null, payload);
     keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(send, done);
@@ -102,19 +103,18 @@ async function begin(keys: IdempotencyKeys, request: FastifyRequest, reply: Fast
   return true;
 }
 
-function takesKey({ method, routeOptions: { config } }: FastifyRequest): boolean {
+function takesKey(request: FastifyRequest): boolean {
+  const { method } = request;
+  const config = configOf(request);
   if (config.runsPlugin === true) return true;
   return config.isPublic !== true && config.isRefusal !== true && method !== 'GET' && method !== 'HEAD';
 }
 
-function keepingOf(
-  { isProvisional, routeOptions: { config } }: FastifyRequest,
-  { statusCode }: FastifyReply,
-): AnswerKeeping {
-  if (isProvisional) return 'never';
+function keepingOf(request: FastifyRequest, { statusCode }: FastifyReply): AnswerKeeping {
+  if (request.isProvisional) return 'never';
   if (statusCode < 400) return 'always';
   const isRefusal = statusCode < 500 && !NEVER_KEPT.has(statusCode);
-  return config.runsPlugin === true && isRefusal ? 'after-effects' : 'never';
+  return configOf(request).runsPlugin === true && isRefusal ? 'after-effects' : 'never';
 }
 
 /** Reads the raw headers, because Node joins repeated headers into one. */

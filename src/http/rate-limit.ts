@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { KeyRate } from '../features/api-keys/records/api-key.ts';
 import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limiter.ts';
+import { configOf } from './routing.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,7 +42,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
     if (refusal !== undefined) throw refusal;
   });
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.isProbe === true) {
+    if (configOf(request).isProbe === true) {
       done();
       return;
     }
@@ -64,7 +65,7 @@ const HOOK_RATE: KeyRate = { perSecond: 50, burst: 100 };
  * @returns the verdict of the bucket that has the least left
  */
 function takeAll(limiter: RateLimiter, request: FastifyRequest, count = 1): RateVerdict | Promise<RateVerdict> {
-  if (request.routeOptions.config.isHook === true) {
+  if (configOf(request).isHook === true) {
     return limiter.take(`hook ${subjectOfAddress(request.ip)}`, HOOK_RATE, count);
   }
   const { identity } = request;

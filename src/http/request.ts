@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
 import { Access } from '../features/api-keys/records/access.ts';
+import { configOf } from './routing.ts';
 
 /** Returns the access of the request's key. */
 export function accessOf({ identity }: FastifyRequest): Access {
@@ -32,7 +33,7 @@ const TAIL = '*';
 export function makeParametersStorable(app: FastifyInstance): void {
   app.addHook<{ Params: Parameters; Querystring: Parameters }>('preValidation', (request, _reply, done) => {
     makeStorable(request.params);
-    if (request.routeOptions.config.runsPlugin !== true) makeStorable(request.query);
+    if (configOf(request).runsPlugin !== true) makeStorable(request.query);
     done();
   });
 }
@@ -40,10 +41,10 @@ export function makeParametersStorable(app: FastifyInstance): void {
 type Parameters = Record<string, unknown>;
 
 function makeStorable(parameters: Parameters): void {
-  for (const [name, value] of Object.entries(parameters)) {
-    if (name !== TAIL && typeof value === 'string') {
-      parameters[name] = value.toWellFormed().replaceAll('\0', '\u{fffd}');
-    }
+  for (const name in parameters) {
+    const value = parameters[name];
+    if (name === TAIL || typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) continue;
+    parameters[name] = value.toWellFormed().replaceAll('\0', '\u{fffd}');
   }
 }
 

@@ -1,5 +1,5 @@
 import { METHODS as httpMethods } from 'node:http';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 
 /** The methods of each path, collected while routes are added. */
@@ -22,6 +22,18 @@ declare module 'fastify' {
     /** The route only answers 405: its path has other methods. */
     isRefusal?: boolean;
   }
+  interface FastifyRequest {
+    /** Read it with {@link configOf}. */
+    config: FastifyContextConfig | null;
+  }
+}
+
+/** What fastify adds to the configuration of a route. */
+type RouteConfig = FastifyContextConfig & { url?: string };
+
+/** Returns the configuration of a request's route. Fastify makes `routeOptions` anew each time that it is read. */
+export function configOf(request: FastifyRequest): RouteConfig {
+  return (request.config ??= request.routeOptions.config);
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -10,10 +10,10 @@ import { admitRequests, Drain, limitHandlers } from './admission.ts';
 import {
   answerClientError,
   answerExpectations,
-  answerTogether,
   cutStalledReaders,
   type HttpServer,
   listenOn,
+  TurnEnd,
 } from './connections.ts';
 import { answerText } from './envelope.ts';
 import { answerFailure } from './errors.ts';
@@ -69,6 +69,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     clientErrorHandler: (error, socket) => answerClientError(error, socket, limits.arrivalSeconds),
     frameworkErrors: (error, request, reply) => answerFailure(dependencies, error, request, reply),
   });
+  const turn = new TurnEnd();
   const drain = new Drain();
   const source = new EventSource(dependencies, newId());
 
@@ -82,10 +83,10 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   cutStalledReaders(app);
   admitRequests(app, { ...dependencies, drain });
   answerExpectations(app);
-  limitHandlers(app, limits.handlerSeconds);
+  limitHandlers(app, turn, limits.handlerSeconds);
   makeParametersStorable(app);
   honourIdempotencyKeys(app, dependencies.idempotencyKeys, (id) => dependencies.pluginHost.isDurable(id));
-  answerTogether(app);
+  turn.answerTogether(app);
 
   const routes = collectRoutes(app);
   refuseUndeclared(app);

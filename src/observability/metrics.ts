@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { z } from 'zod';
 import { withTimeout } from '../domain/with-timeout.ts';
 import { EXPOSED_METRICS, type MetricLabels, type MetricName } from './metric-table.ts';
@@ -21,56 +21,142 @@ export const NO_METRICS: Metrics = { count() {}, set() {}, observe() {} };
 
 type LabelValues = Record<string, string | number>;
 
-/** The amount added to a series since it was last handed over, or a step on the way to one, by the values of labels. */
-class Tally {
-  readonly next = new Map<string | number | undefined, Tally>();
-  amount = 0;
+/** A step on the way to a series, by the values of labels. The last one has the series. */
+class Step<Series> {
+  readonly next = new Map<string | number | undefined, Step<Series>>();
+  series: Series | undefined;
 }
 
 /**
- * Collects counts, and adds them to their instrument only when that is read. prom-client builds a text of all labels at
- * each count. Much is counted often, and instruments are read once in many seconds.
+ * The series of one instrument, found by the values of labels. prom-client builds a text of all labels each time. Much
+ * is counted often, and instruments are read once in many seconds.
  */
+class SeriesTable<Series> {
+  readonly #labels: readonly string[];
+  readonly #begin: (labels: LabelValues) => Series;
+  readonly #first = new Step<Series>();
+  readonly #byText = new Map<string, Series>();
+
+  constructor(labels: readonly string[], begin: (labels: LabelValues) => Series) {
+    this.#labels = labels;
+    this.#begin = begin;
+    if (labels.length === 0) this.#add({});
+  }
+
+  /** Makes the series if there is none. */
+  of(labels: LabelValues): Series {
+    let step = this.#first;
+    for (const label of this.#labels) {
+      const next = step.next.get(labels[label]);
+      if (next === undefined) return this.#add(labels);
+      step = next;
+    }
+    return step.series ?? this.#add(labels);
+  }
+
+  all(): MapIterator<Series> {
+    return this.#byText.values();
+  }
+
+  #add(given: LabelValues): Series {
+    const labels = Object.fromEntries(this.#labels.map((label) => [label, given[label] ?? '']));
+    // 200 and '200' are one series.
+    const text = JSON.stringify(Object.values(labels).map(String));
+    const series = this.#byText.get(text) ?? this.#begin(labels);
+    this.#byText.set(text, series);
+    let step = this.#first;
+    for (const label of this.#labels) {
+      const next = step.next.get(given[label]) ?? new Step<Series>();
+      step.next.set(given[label], next);
+      step = next;
+    }
+    step.series = series;
+    return series;
+  }
+}
+
+/** Collects counts, and adds them to their instrument only when that is read. */
 class LateCounts {
   readonly #instrument: Pick<Counter | Gauge, 'inc'>;
-  readonly #labels: readonly string[];
-  readonly #first = new Tally();
-  readonly #series: { labels: LabelValues; tally: Tally }[] = [];
+  readonly #series: SeriesTable<{ labels: LabelValues; amount: number }>;
 
   constructor(instrument: Pick<Counter | Gauge, 'inc'>, labels: readonly string[]) {
     this.#instrument = instrument;
-    this.#labels = labels;
-    if (labels.length === 0) this.#begin({}, 0);
+    this.#series = new SeriesTable(labels, (values) => {
+      instrument.inc(values, 0);
+      return { labels: values, amount: 0 };
+    });
   }
 
   add(labels: LabelValues, amount: number): void {
-    let tally = this.#first;
-    for (const label of this.#labels) {
-      const known = tally.next.get(labels[label]);
-      if (known === undefined) return this.#begin(labels, amount);
-      tally = known;
-    }
-    tally.amount += amount;
+    this.#series.of(labels).amount += amount;
   }
 
   handOver(): void {
-    for (const { labels, tally } of this.#series) {
-      if (tally.amount !== 0) this.#instrument.inc(labels, tally.amount);
-      tally.amount = 0;
+    for (const series of this.#series.all()) {
+      if (series.amount !== 0) this.#instrument.inc(series.labels, series.amount);
+      series.amount = 0;
+    }
+  }
+}
+
+/** A histogram of the registry. prom-client's own takes no counts that were collected before. */
+class LateHistogram {
+  readonly name: string;
+  readonly #help: string;
+  readonly #bounds: readonly number[];
+  readonly #series: SeriesTable<{ labels: LabelValues; counts: number[]; count: number; sum: number }>;
+
+  constructor({
+    name,
+    help,
+    labels,
+    bounds,
+  }: { name: string; help: string; labels: readonly string[]; bounds: readonly number[] }) {
+    this.name = name;
+    this.#help = help;
+    this.#bounds = bounds;
+    this.#series = new SeriesTable(labels, (values) => ({
+      labels: values,
+      counts: bounds.map(() => 0),
+      count: 0,
+      sum: 0,
+    }));
+  }
+
+  /** Starts a series. */
+  begin(labels: LabelValues): void {
+    this.#series.of(labels);
+  }
+
+  observe(labels: LabelValues, value: number): void {
+    const series = this.#series.of(labels);
+    series.count += 1;
+    series.sum += value;
+    for (let at = 0; at < this.#bounds.length; at += 1) {
+      if (value > (this.#bounds[at] as number)) continue;
+      (series.counts[at] as number) += 1;
+      return;
     }
   }
 
-  #begin(given: LabelValues, amount: number): void {
-    const labels = Object.fromEntries(this.#labels.map((label) => [label, given[label] ?? '']));
-    let tally = this.#first;
-    for (const label of this.#labels) {
-      const next = tally.next.get(given[label]) ?? new Tally();
-      tally.next.set(given[label], next);
-      tally = next;
-    }
-    tally.amount = amount;
-    this.#series.push({ labels, tally });
-    this.#instrument.inc(labels, 0);
+  /** What prom-client writes as text. */
+  getForPromString() {
+    const { name } = this;
+    const values = [...this.#series.all()].flatMap(({ labels: sharedLabels, counts, count, sum }) => {
+      let below = 0;
+      const buckets = this.#bounds.map((le, at) => {
+        below += counts[at] ?? 0;
+        return { metricName: `${name}_bucket`, labels: { le }, sharedLabels, value: below };
+      });
+      return [
+        ...buckets,
+        { metricName: `${name}_bucket`, labels: { le: '+Inf' }, sharedLabels, value: count },
+        { metricName: `${name}_sum`, labels: {}, sharedLabels, value: sum },
+        { metricName: `${name}_count`, labels: {}, sharedLabels, value: count },
+      ];
+    });
+    return { name, help: this.#help, type: 'histogram', values };
   }
 }
 
@@ -119,7 +205,7 @@ export interface Exposition {
 export class ServiceMetrics implements Metrics, Exposition {
   readonly #late = new Map<MetricName, LateCounts>();
   readonly #values = new Map<MetricName, Counter | Gauge>();
-  readonly #histograms = new Map<MetricName, Histogram>();
+  readonly #histograms = new Map<MetricName, LateHistogram>();
   readonly #registry: Registry;
   readonly #samples: (() => unknown)[] = [];
   #sampling: Promise<void> | undefined;
@@ -130,8 +216,9 @@ export class ServiceMetrics implements Metrics, Exposition {
       const { name, labels } = row;
       const parts = { registers: [registry], name: exposed, help: row.help, labelNames: [...labels] };
       if (row.kind === 'histogram') {
-        const histogram = new Histogram({ ...parts, buckets: [...row.buckets] });
-        for (const series of row.starts ?? []) histogram.zero(series);
+        const histogram = new LateHistogram({ name: exposed, help: row.help, labels, bounds: row.buckets });
+        for (const series of row.starts ?? []) histogram.begin(series);
+        registry.registerMetric(histogram as unknown as Metric);
         this.#histograms.set(name, histogram);
       } else {
         const Instrument = row.kind === 'counter' ? Counter : Gauge;

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import type { Access } from '../../features/api-keys/records/access.ts';
+import { configOf } from '../routing.ts';
 
 /**
  * Returns the error when the key may not make this request; undefined when it may. A resource that the key has no
  * access to is answered as if it did not exist.
  */
 export function permissionRefusal(request: FastifyRequest, access: Access): AppError | undefined {
-  const { requiredPermission: need } = request.routeOptions.config;
+  const { requiredPermission: need } = configOf(request);
   if (need === undefined) return undefined;
   const { id } = request.params as { id?: string };
   const { resource, action } = need;
