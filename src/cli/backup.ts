@@ -84,14 +84,14 @@ interface Task {
 export const restoreCommand: Command = {
   usage: 'restore [<file>] [--replace] [--unauthenticated] [--compare-unsigned | --fail-unsigned | --send-unsigned]',
   summary:
-    'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
+    'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, also for PostgreSQL after pg_restore: decide what becomes of unsigned transactions',
   flags: ['replace', 'unauthenticated', 'compare-unsigned', 'fail-unsigned', 'send-unsigned'],
   arguments: { min: 0, max: 1 },
   async run(context, { values: [file], flags }) {
     const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await readCommandEnvironment(context);
     if (url !== undefined && file !== undefined) {
-      context.complain('The state is in PostgreSQL (DATABASE_URL): put the backup back with pg_restore or psql.');
-      context.complain('After that say `restore` without a file: it asks what becomes of the unsigned.');
+      context.complain('The state is in PostgreSQL (DATABASE_URL): restore it with pg_restore or psql.');
+      context.complain('Then run `restore` without a file: it asks what to do with unsigned transactions.');
       return 1;
     }
     const [answer, second] = ANSWERS.filter((one) => flags.has(`${one}-unsigned`));
@@ -128,7 +128,7 @@ async function restore(task: Task): Promise<void> {
   const target = join(dataDir, 'isolayer.db');
   const isThere = existsSync(target);
   if (file === undefined) {
-    if (!isThere) throw new Error(`There is no database in ${dataDir}: say which backup is to be put there`);
+    if (!isThere) throw new Error(`There is no database in ${dataDir}: name the backup to restore`);
     await settled(task, memory, () => openEmbedded(task, target)).then(memory.keep);
     context.say(`Answered: the service starts on ${target} as it is now`);
     return;

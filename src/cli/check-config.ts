@@ -46,7 +46,7 @@ export const checkConfigCommand: Command = {
  * signature.
  */
 function checkedAs(limitMs: number | null | undefined): string {
-  return limitMs === null ? 'opened' : 'complete; its service was not asked';
+  return limitMs === null ? 'opened' : 'complete; its key service was not contacted';
 }
 
 /** @throws AggregateError naming each signer that cannot be opened */

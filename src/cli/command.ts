@@ -77,7 +77,7 @@ export function openKeyboard(
       let text = '';
       for await (const chunk of input.setEncoding('utf8')) {
         text += String(chunk);
-        if (text.length > MAX_PIPED) throw new Error(`More than ${MAX_PIPED} characters came through the pipe`);
+        if (text.length > MAX_PIPED) throw new Error(`More than ${MAX_PIPED} characters on standard input`);
       }
       return text;
     },

@@ -136,9 +136,9 @@ async function followEntries(context: CommandContext, folder: string, granted: R
       const { plugins, fault } = await readPluginConfiguration(context);
       if (fault !== undefined) return context.complain(`config  ${fault}: the plugins keep their entries`);
       await writeConfig(folder, plugins);
-      context.say('config  the entries of plugins were taken up');
+      context.say('config  plugin entries reloaded');
       const added = [...grantedBy(plugins)].filter((name) => !granted.has(name));
-      if (added.length > 0) context.say(`config  start dev again for the environment entries ${added.join(', ')}`);
+      if (added.length > 0) context.say(`config  restart dev for the environment variables ${added.join(', ')}`);
     },
   });
 }
@@ -222,7 +222,7 @@ export async function startAnvil(path: string, request: typeof fetch, command = 
   process.once('exit', stop);
   const address = await new Promise<string>((found, fail) => {
     child.once('error', () => {
-      fail(new Error('There is no anvil, which dev needs: install Foundry, https://getfoundry.sh, and try again'));
+      fail(new Error('dev needs anvil, which is not installed: install Foundry, https://getfoundry.sh, and try again'));
     });
     child.once('exit', (code) => fail(new Error(`anvil ended with ${code} before it listened`)));
     createInterface({ input: child.stdout }).on('line', (line) => {

@@ -155,8 +155,8 @@ async function passphraseOf(
   if (isNew && passphrase.length < MIN_PASSPHRASE) {
     throw new Error(`A passphrase of fewer than ${MIN_PASSPHRASE} characters protects nothing`);
   }
-  if (isNew && given === '' && (await keyboard.ask('Once more: ')) !== passphrase) {
-    throw new Error('These were two different passphrases; nothing was written');
+  if (isNew && given === '' && (await keyboard.ask('Repeat it: ')) !== passphrase) {
+    throw new Error('The passphrases differ; nothing was written');
   }
   return Buffer.from(passphrase, 'utf8');
 }
@@ -174,7 +174,7 @@ async function givenKey({ keyboard }: CommandContext): Promise<Buffer> {
   if (digits === undefined) throw new Error('A private key is 64 hexadecimal digits, with or without 0x before them');
   const key = Buffer.from(digits, 'hex');
   if (!isSecp256k1Scalar(key))
-    throw new Error('This is no private key: it is zero, or not below the order of secp256k1');
+    throw new Error('This is not a private key: it is zero, or not below the order of secp256k1');
   return key;
 }
 

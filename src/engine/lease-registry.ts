@@ -163,7 +163,7 @@ export class LeaseRegistry {
           else this.#drop(entry);
         }
       } catch (error) {
-        log.warn({ err: error, leases: entries.length }, 'leases not renewed');
+        log.warn({ err: error, leases: entries.length }, 'leases could not be renewed');
       }
     }
   }

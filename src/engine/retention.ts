@@ -144,7 +144,7 @@ export class Retention {
     // The store judges these values by its own clock alone, so none is deleted while that clock is in doubt.
     const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
     if (transactions + events + values + keys + calls + audited > 0) {
-      log.info({ transactions, events, values, keys, calls, audited }, 'pruned what had ended');
+      log.info({ transactions, events, values, keys, calls, audited }, 'ended records were deleted');
     }
   }
 

@@ -153,7 +153,7 @@ export class RollbackDetector {
       if (epoch === undefined) return { isBack, next: await beginEpoch(writer, { folder, epoch: newId(), place }) };
       return { isBack, next: { folder, epoch, count: history.marks.get(folder)?.count ?? 0 } };
     });
-    if (isBack) log.warn('the database is a copy or has gone back; it holds nothing that could be sent twice');
+    if (isBack) log.warn('the database is a copy or was rolled back; it holds nothing that could be sent twice');
     const detector = new RollbackDetector(deps, next);
     await detector.#raise(false);
     detector.#running = detector.#run();
@@ -212,12 +212,12 @@ export class RollbackDetector {
     this.#closed = true;
     const reason =
       'The database has gone back under the running service: a backup was put back, or a standby lacks commits';
-    log.error({ reason }, 'the database has gone back; the service ends');
+    log.error({ reason }, 'the database was rolled back; the service stops');
     onRollback(new Error(reason));
   }
 
   #failed(error: unknown): void {
-    if (!this.#isFailing) this.#deps.log.warn({ err: error }, 'it cannot be noted how far the database came');
+    if (!this.#isFailing) this.#deps.log.warn({ err: error }, 'the mark of the database could not be written');
     this.#isFailing = true;
   }
 }

@@ -73,7 +73,7 @@ export class SettingsFeed {
         await this.#reloadAll();
         this.#seen = latest;
       })
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'changed settings were not read'));
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'changed settings could not be read'));
   }
 
   async #reloadAll(): Promise<void> {

@@ -130,7 +130,10 @@ export class IdempotencyKeys {
         await writer.leaveKey(run.claim);
       });
     } catch (error) {
-      this.#deps.log.warn({ err: error, claim: run.claim.id }, 'the answer of a keyed request was not kept');
+      this.#deps.log.warn(
+        { err: error, claim: run.claim.id },
+        'the answer to a request with an Idempotency-Key could not be stored',
+      );
     } finally {
       this.#over(run);
     }
@@ -168,7 +171,10 @@ export class IdempotencyKeys {
     try {
       await this.#deps.store.write((writer) => writer.renewClaims(claims, this.#timing.claimMs));
     } catch (error) {
-      this.#deps.log.warn({ err: error, claims: claims.length }, 'claims of keyed requests were not renewed');
+      this.#deps.log.warn(
+        { err: error, claims: claims.length },
+        'claims of requests with an Idempotency-Key could not be renewed',
+      );
     }
   }
 

@@ -116,7 +116,7 @@ t.test('what is no record is refused', async (t) => {
   const dir = t.testdir({ 'call.json': '{"format":2}' });
   t.match(await runTyped(dir, ['plugin', 'replay', 'call.json']), {
     code: 1,
-    complained: /call\.json is no record of a call/,
+    complained: /call\.json is not a call record/,
   });
   t.match(await runTyped(dir, ['plugin', 'replay']), { code: 1, complained: /It is: plugin replay <record>/ });
 });

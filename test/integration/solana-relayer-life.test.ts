@@ -69,7 +69,7 @@ t.test(
     await scenario.until('disabled', async () => (await disabled()) !== null);
     t.match(await disabled(), {
       type: 'PolicyCheckFailed',
-      details: `Policies do not fit the network: allowed_programs: ${gone} is not on this network; correct it, or take it out; allowed_tokens: ${gone} is not a token on this network; correct it, or take it out`,
+      details: `Policies do not fit the network: allowed_programs: ${gone} is not on this network; correct it, or remove it; allowed_tokens: ${gone} is not a token on this network; correct it, or remove it`,
     });
     const usd = await makeToken(scene);
     const known = { allowed_programs: [usd.program.toBase58()], allowed_tokens: [{ mint: usd.mint.toBase58() }] };

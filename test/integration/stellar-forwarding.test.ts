@@ -119,10 +119,7 @@ t.test('what cannot be built is told', async (t) => {
       { transaction_xdr: await wanted(user, invoke(probe, 'fail', u32(7))), fee_token: native },
       /simulation failed: .*Contract, #7/,
     ],
-    [
-      { transaction_xdr: await wanted(user, add(relayer)), fee_token: native },
-      /needs the consent of the relayer itself/,
-    ],
+    [{ transaction_xdr: await wanted(user, add(relayer)), fee_token: native }, /needs the relayer’s own authorization/],
     [
       { transaction_xdr: await wanted(user, add(holder)), fee_token: native },
       /authorization not tied to the root contract invocation/,

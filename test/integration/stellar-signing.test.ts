@@ -64,11 +64,11 @@ t.test('nothing is signed that its policies do not allow', async (t) => {
     [await own([]), /invalid `unsigned_xdr`: Transaction has no operations/],
     [
       await bare([pay(to, '1'), Operation.accountMerge({ destination: to.publicKey(), source: relayer.publicKey() })]),
-      /operations\.1: the relayer's account is merged into no other/,
+      /operations\.1: the relayer's account cannot be merged into another/,
     ],
     [await bare([pay(to, '100', relayer)]), /Insufficient balance/],
     [await bare([pay(to, '1')], used), /Sequence \d+ of G\w+ is used/],
-    [await own([Operation.accountMerge({ destination: to.publicKey() })]), /merged into no other/],
+    [await own([Operation.accountMerge({ destination: to.publicKey() })]), /cannot be merged into another/],
     [await own([Operation.setOptions({ masterWeight: 0 })]), /who may sign for the relayer's account/],
     [await own([pay(to, '100')]), /Insufficient balance/],
     [await own([pay(to, '1')], { with: (one) => one.setTimebounds(0, 1_000) }), /time bounds ended at 1000/],

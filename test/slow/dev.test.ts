@@ -66,7 +66,7 @@ t.test(
         JSON.stringify({ relayers: [], signers: [], notifications: [], plugins }),
       );
     await write([raw]);
-    await seen(/^config .*were taken up/);
+    await seen(/^config .*reloaded/);
     const answered = () => call('pays', '{"wei":7}');
     let answer = await answered();
     for (let tries = 0; tries < 100 && answer.includes('success'); tries += 1) answer = await answered();

@@ -62,7 +62,7 @@ t.test('a user’s envelopes that cannot land yet are refused', async (t) => {
   const aged = await signed(user, [pay(relayer, '0.0001')], {
     with: (one) => one.setTimebounds(0, end).setMinAccountSequenceAge(90n),
   });
-  t.match(await post(bump(aged)), { status: 400, body: { error: /time bounds, and for nothing else/ } });
+  t.match(await post(bump(aged)), { status: 400, body: { error: /only time bounds are allowed/ } });
   await tickUntil(await submit(bump(await at(used + 1n))), 'confirmed');
 });
 

@@ -110,7 +110,7 @@ async function consented(owner: Keypair, to: Keypair, amount: bigint, ledgers = 
 t.test('others consent by their signature', async (t) => {
   const [owner, to] = [await funded(), await funded()];
   const alone = await ended(transfer(owner, to, LUMEN), 'failed');
-  t.match(alone, { hash: null, status_reason: /needs the consent of another account/ });
+  t.match(alone, { hash: null, status_reason: /needs the authorization of another account/ });
   const entries = await consented(owner, to, LUMEN);
   const told = await ended({ ...transfer(owner, to, LUMEN), auth: { type: 'xdr', entries } });
   t.equal(await balanceOf(owner.publicKey()), 99n * LUMEN);
@@ -134,7 +134,7 @@ t.test('an envelope is simulated as well, and keeps the consents that it has', a
   await tickUntil(await submit({ transaction_xdr: await unsigned(withAuth(call, auth)) }), 'confirmed');
   t.equal(await balanceOf(owner.publicKey()), 99n * LUMEN);
   const alone = await tickUntil(await submit({ transaction_xdr: await unsigned(call) }), 'failed');
-  t.match(alone, { hash: null, status_reason: /needs the consent of another account/ });
+  t.match(alone, { hash: null, status_reason: /needs the authorization of another account/ });
 });
 
 t.test('a consent that has expired ends the request without a fee', async (t) => {
@@ -142,7 +142,7 @@ t.test('a consent that has expired ends the request without a fee', async (t) =>
   const entries = await consented(owner, to, LUMEN, 2);
   await net.tick(3);
   const late = await ended({ ...transfer(owner, to, LUMEN), auth: { type: 'xdr', entries } }, 'expired');
-  t.match(late, { hash: null, status_reason: 'A consent in its auth has expired' });
+  t.match(late, { hash: null, status_reason: 'An authorization entry in its auth has expired' });
 
   const short = await consented(owner, to, LUMEN, 2);
   await net.dropNext(1_000);
@@ -213,7 +213,7 @@ t.test('a node that asks for more consent than the call itself is not believed',
   const results = [{ auth: [entry], xdr: xdr.ScVal.scvVoid().toXdr('base64') }];
   await net.fault({ methods: ['simulateTransaction'], times: 1, act: { kind: 'merge', fields: { results } } });
   const refused = await ended(call(probe, 'count'), 'failed');
-  t.match(refused, { hash: null, status_reason: /needs the consent of another account/ });
+  t.match(refused, { hash: null, status_reason: /needs the authorization of another account/ });
 });
 
 t.test('what no contract takes is refused at once, with its place', async (t) => {

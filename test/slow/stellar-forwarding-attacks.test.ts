@@ -60,20 +60,20 @@ t.test('another call than the one that was built for is sent for nobody', async 
   const one = await built(user, add());
   const token = await net.contract('token', address(user), u32(7), xdr.ScVal.scvString('T'), xdr.ScVal.scvString('T'));
   const changes: [Record<number, xdr.ScVal>, RegExp][] = [
-    [{ 0: address(token) }, /signed_auth_entry: it is not to this call/],
+    [{ 0: address(token) }, /signed_auth_entry: it is for another call/],
     [{ 1: i128(0n) }, /its fee_amount is 0/],
     [{ 1: i128(-1n) }, /its fee_amount is -1/],
     [{ 1: i128(1n) }, /Insufficient fee payment: fee_amount is 1 of C/],
     [{ 1: i128(BigInt(one.max_fee_in_token) + 1n) }, /beyond its max_fee_amount/],
-    [{ 2: i128(10n ** 9n) }, /signed_auth_entry: it is not to this call/],
-    [{ 3: u32(4_000_000_000) }, /signed_auth_entry: it is not to this call/],
-    [{ 4: address(native) }, /signed_auth_entry: it is not to this call/],
-    [{ 5: symbol('count') }, /signed_auth_entry: it is not to this call/],
-    [{ 6: vec(address(user), u32(9)) }, /signed_auth_entry: it is not to this call/],
+    [{ 2: i128(10n ** 9n) }, /signed_auth_entry: it is for another call/],
+    [{ 3: u32(4_000_000_000) }, /signed_auth_entry: it is for another call/],
+    [{ 4: address(native) }, /signed_auth_entry: it is for another call/],
+    [{ 5: symbol('count') }, /signed_auth_entry: it is for another call/],
+    [{ 6: vec(address(user), u32(9)) }, /signed_auth_entry: it is for another call/],
     [{ 7: address(relayer) }, /its user is the relayer itself/],
     [{ 7: address(await funded()) }, /signed_auth_entry: it is of G\w+, not of the user/],
     [{ 8: address(user) }, /its fee goes to G\w+, not to the relayer/],
-    [{ 8: i128(1n) }, /no call forward\(…\) with 9 arguments/],
+    [{ 8: i128(1n) }, /not a call of forward\(…\) with the 9 arguments/],
   ];
   const consent = await consented(one, user);
   for (const [change, text] of changes) {
@@ -142,9 +142,12 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
   const forwardIn = (op: xdr.InvokeHostFunctionOp) =>
     op.hostFunction.type === 'hostFunctionTypeInvokeContract' ? op.hostFunction.invokeContract : steal;
   const cases: [Built, RegExp][] = [
-    [withEntry(() => entry(source, invocation(steal))), /auth\.2: it asks for the relayer's own consent to more/],
-    [withEntry((op) => entry(source, invocation(forwardIn(op), [invocation(steal)]))), /auth\.2: .* consent to more/],
-    [withEntry(() => entry(byAddress(relayer), invocation(steal))), /auth\.2: .* consent to more/],
+    [withEntry(() => entry(source, invocation(steal))), /auth\.2: it asks for the relayer's own authorization to more/],
+    [
+      withEntry((op) => entry(source, invocation(forwardIn(op), [invocation(steal)]))),
+      /auth\.2: .* authorization of more/,
+    ],
+    [withEntry(() => entry(byAddress(relayer), invocation(steal))), /auth\.2: .* authorization of more/],
     [withEntry(() => entry(byAddress(stranger), invocation(steal))), /auth\.2: it is of G\w+, who is neither/],
   ];
   for (const [other, text] of cases) t.match(await posted(other), { status: 400, body: { error: text } }, text.source);
@@ -165,7 +168,7 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
     symbol('transfer'),
     vec(address(relayer), address(user), i128(LUMEN)),
   );
-  await t.rejects(built(user, through), /needs the consent of the relayer itself/);
+  await t.rejects(built(user, through), /needs the relayer’s own authorization/);
   const target = contractCall(through);
   const { args } = target;
   const smuggled = altered(one, net.passphrase, (op) =>
@@ -243,7 +246,7 @@ t.test('a consent that has expired is sent for nobody', async (t) => {
   const { sequence } = await server.getLatestLedger();
   const soon = (await authorizeEntry(entryOf(one), user, sequence + 1, net.passphrase)).toXdr('base64');
   await net.tick(2);
-  t.match(await posted(one, soon), { status: 400, body: { error: /A consent in its auth has expired/ } });
+  t.match(await posted(one, soon), { status: 400, body: { error: /An authorization entry in its auth has expired/ } });
   const consent = await consented(one, user);
   await net.tick(30);
   t.match(await posted(one, consent), { status: 400, body: { error: /expired|ended at/ } });

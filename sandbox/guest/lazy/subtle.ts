@@ -114,7 +114,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
   function keyData(format: KeyFormat, data: unknown): Bytes | Dictionary {
     if (format !== 'jwk') return parameters.bytesIn(data, 'The key');
     if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data) || data instanceof ArrayBuffer) {
-      throw new TypeError('The key is no JSON Web Key');
+      throw new TypeError('The key is not a JSON Web Key');
     }
     return data as Dictionary;
   }
@@ -229,7 +229,7 @@ export function createSubtle({ DOMException, random, ...services }: SubtleServic
     } catch {
       // Fails below.
     }
-    throw fail('DataError', 'The key is no JSON Web Key');
+    throw fail('DataError', 'The key is not a JSON Web Key');
   }
 
   const forms = { secret: 'raw', public: 'spki', private: 'pkcs8' } as const;

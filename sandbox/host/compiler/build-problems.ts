@@ -11,7 +11,7 @@ export function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 }
 
-const INVALID = 'This file is not valid, so that nothing can be imported past it';
+const INVALID = 'This file cannot be parsed, so its imports cannot be checked';
 
 /** The bundler's message about top-level await. It is about the output format, which the author cannot choose. */
 const TOP_LEVEL_AWAIT = /^Top-level await is currently not supported/;

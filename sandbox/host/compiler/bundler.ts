@@ -25,7 +25,7 @@ export class BundlerLost extends Error {
   readonly reason: LossReason;
 
   constructor(reason: LossReason) {
-    super(`the bundler came to no end: ${reason}`);
+    super(`the bundler did not finish: ${reason}`);
     this.reason = reason;
   }
 }

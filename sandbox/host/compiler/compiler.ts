@@ -62,7 +62,7 @@ const MEMORY_BYTES = 768 * MIB;
 const IDLE_MS = 5000;
 
 const WHY = {
-  ended: 'failed: the bundler broke down over it, as over code that is nested too deeply',
+  ended: 'failed: the bundler crashed, as it does over code that is nested too deeply',
   unstarted: 'failed: the bundler did not start',
   closed: 'failed: the bundler was closed meanwhile',
 };

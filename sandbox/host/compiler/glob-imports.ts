@@ -6,8 +6,7 @@ import { isBuildFailure } from './build-problems.ts';
 import { GUEST_SYNTAX, guestLoader, isCodeLoader } from './guest-syntax.ts';
 import { originalPosition } from './source-positions.ts';
 
-const REFUSED =
-  'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed text of its own';
+const REFUSED = 'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed path';
 
 /**
  * Code that may be a call of `import` or `require` with anything but one plain text, or a call of `module.require`,

@@ -72,7 +72,7 @@ const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100}
 /** URLs for which the bundler opens no file. */
 const URL_START = /^(?:data:|https?:\/\/)/i;
 
-const LINK_AWAY = 'The import is a link that leads out of the plugins folder, or to nothing';
+const LINK_AWAY = 'The import is a link that points outside of the plugins folder, or to nothing';
 const DATA_REFUSED = 'Cannot import a data: URL, except for JSON, images and fonts';
 
 const SOURCE_MAP = 'sourceMappingURL=';
@@ -281,10 +281,10 @@ function leadsOut(specifier: string, resolveDir: string, inside: readonly string
 function refusedText(path: string): string {
   const name = basename(path);
   if (isReadByBundler(path)) {
-    return `The ${name} of "${basename(dirname(path))}" leads out of the plugins folder`;
+    return `The ${name} of "${basename(dirname(path))}" points outside of the plugins folder`;
   }
   const remedy = 'put the packages into it, or into a node_modules folder above the plugins folder';
-  return `"${name}" is a link that leads out of the plugins folder, or to nothing${name === 'node_modules' ? `: ${remedy}` : ''}`;
+  return `"${name}" is a link that points outside of the plugins folder, or to nothing${name === 'node_modules' ? `: ${remedy}` : ''}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { dirname, join, sep } from 'node:path';
 export type SourceFileStates = Map<string, string>;
 
 /** The error of every import from a forbidden place, whether a file is there or not. */
-export const FORBIDDEN_IMPORT_TEXT = 'The import leads out of the plugins folder';
+export const FORBIDDEN_IMPORT_TEXT = 'The import points outside of the plugins folder';
 
 /**
  * Largest file that goes into a bundle, in bytes. It exceeds the largest bundle, so that a large file fails by the

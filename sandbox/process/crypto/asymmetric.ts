@@ -160,7 +160,7 @@ function readPublic(question: CryptoQuestionFields): KeyObject {
 function readPoint(curve: string, data: Buffer): KeyObject {
   const { ECDH, createPublicKey } = nodeCrypto();
   const name = CURVES.get(curve);
-  if (name === undefined) throw new CryptoRefusal(`${curve} is no curve of JSON Web Keys`);
+  if (name === undefined) throw new CryptoRefusal(`${curve} is not a curve of JSON Web Keys`);
   const point = ECDH.convertKey(data, name, undefined, undefined, 'uncompressed') as Buffer;
   const half = (point.length - 1) / 2;
   const x = point.subarray(1, 1 + half).toString('base64url');
@@ -176,14 +176,13 @@ const CURVES: ReadonlyMap<string, string> = new Map([
 
 function parsed(data: Buffer): webcrypto.JsonWebKey {
   const value: unknown = JSON.parse(data.toString());
-  if (typeof value !== 'object' || value === null) throw new CryptoRefusal('The key is no JSON Web Key');
+  if (typeof value !== 'object' || value === null) throw new CryptoRefusal('The key is not a JSON Web Key');
   return value;
 }
 
 function checked(key: KeyObject): KeyObject {
   const { type, asymmetricKeyType = '', asymmetricKeyDetails = {} } = key;
-  if (!KINDS.includes(asymmetricKeyType))
-    throw new CryptoRefusal(`Keys of ${asymmetricKeyType} are not worked with here`);
+  if (!KINDS.includes(asymmetricKeyType)) throw new CryptoRefusal(`Keys of ${asymmetricKeyType} are not supported`);
   const most = type === 'private' ? MAX_PRIVATE_BITS : MAX_PUBLIC_BITS;
   if ((asymmetricKeyDetails.modulusLength ?? 0) > most) throw new CryptoRefusal(`The key has more than ${most} bits`);
   // The key brings its own curve parameters instead of a name.

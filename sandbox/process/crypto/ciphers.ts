@@ -66,7 +66,7 @@ export class OpenCiphers {
     const id = question.whole('id', Number.MAX_SAFE_INTEGER);
     const open = this.#open.get(id);
     if (open === undefined)
-      throw new CryptoRefusal('The cipher is not there any more: it ended with the call that began it');
+      throw new CryptoRefusal('The cipher no longer exists: it ended with the call that began it');
     const { cipher } = open;
     const data = question.bytes('data', open.mostBytes);
     switch (question.one('step', STEPS)) {

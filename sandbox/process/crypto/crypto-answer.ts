@@ -93,7 +93,7 @@ export function cryptoFailureText(error: unknown): string {
 }
 
 function parse(text: string): CryptoQuestionFields {
-  if (text.length > MAX_CHARACTERS) throw new CryptoRefusal('The data is too large to be worked with at once');
+  if (text.length > MAX_CHARACTERS) throw new CryptoRefusal('The data is too large for one operation');
   try {
     return new CryptoQuestionFields(JSON.parse(text));
   } catch {

@@ -28,7 +28,7 @@ export function sendRefusalIn(answer: Json, hash: string): OfferVerdict | undefi
   if (!isObject(answer) || answer['hash'] !== hash) return undefined;
   const { status, errorResultXdr: text } = answer;
   if (status === 'TRY_AGAIN_LATER') {
-    return { outcome: { kind: 'busy', reason: 'The node has no room for it now' }, hasJudged: true };
+    return { outcome: { kind: 'busy', reason: 'The node’s queue is full' }, hasJudged: true };
   }
   if (status !== 'ERROR') return undefined;
   const result = typeof text === 'string' ? parseTransactionResult(text) : undefined;
@@ -42,7 +42,7 @@ export function sendRefusalIn(answer: Json, hash: string): OfferVerdict | undefi
 function refusalOf(result: xdr.TransactionResult): string {
   const { code, operation } = codesOf(result);
   if (operation !== undefined) return `${named(code)} op=${named(operation)}`;
-  return code === 'txInsufficientFee' ? `${named(code)}: ${result.feeCharged} stroops are asked` : named(code);
+  return code === 'txInsufficientFee' ? `${named(code)}: ${result.feeCharged} stroops are required` : named(code);
 }
 
 /** Whether an answer to `sendTransaction` says that the node has these very bytes. */

@@ -85,9 +85,9 @@ const parsedBy: Parse = (form, account, now, validUntil) => {
   if (consent != null && text == null)
     throw invalidRequest('signed_auth_entry requires transaction_xdr to be provided');
   if (consent != null && isFeeBump === true) throw invalidRequest('Cannot use both signed_auth_entry and fee_bump');
-  if (isFeeBump !== true && form.max_fee != null) throw invalidRequest('max_fee is of fee_bump only');
+  if (isFeeBump !== true && form.max_fee != null) throw invalidRequest('max_fee is only allowed with fee_bump');
   if (text == null) return parseOperations(form, account, now, validUntil);
-  if (form.memo != null && form.memo.type !== 'none') throw invalidRequest('memo is of operations only');
+  if (form.memo != null && form.memo.type !== 'none') throw invalidRequest('memo is only allowed with operations');
   const envelope = parseEnvelope(text);
   const isSigned = envelope.signatures.length > 0;
   if (isFeeBump === true && !isSigned) throw xdrFault('Cannot request fee_bump with unsigned XDR');

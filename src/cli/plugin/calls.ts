@@ -56,7 +56,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`The params are no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`The params are not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -83,7 +83,7 @@ type LoggedCall = z.infer<typeof loggedCall>;
 export async function showLogs(context: CommandContext, given: CommandArguments): Promise<number> {
   const [id = ''] = given.values;
   const calls = await loggedCalls(await findService(context, given), id);
-  if (calls.length === 0) context.say(`No call of ${id} has written anything, or failed`);
+  if (calls.length === 0) context.say(`No call of ${id} has written a log or failed`);
   for (const call of calls.toReversed()) {
     context.say(`${call.at} ${call.outcome} after ${call.duration_ms} ms (${call.request_id})`);
     for (const line of formatCallLogs(call)) context.say(line);
@@ -124,7 +124,7 @@ export async function findService(context: CommandContext, { options }: CommandA
     const answer = await context.request(`${base}/api/v1${path}`, request).catch((error: unknown) => {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
       throw new Error(
-        `No server answers at ${base} (${reason}): npm start starts the service, --url names another one`,
+        `No server answers at ${base} (${reason}): npm start starts the service, or name another one with --url`,
       );
     });
     const text = await answer.text();

@@ -25,7 +25,7 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Co
   const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const began = performance.now();
   const settings = await readPluginConfiguration(context);
-  if (settings.fault !== undefined) context.say(`${settings.fault}: grants are taken for none`);
+  if (settings.fault !== undefined) context.say(`${settings.fault}: checked as if nothing were granted`);
   const all = await compilePlugins(context.cwd, settings);
   const plugins = all.filter(({ entry }) => id === undefined || entry.id === id);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
@@ -44,7 +44,7 @@ export async function checkPlugins(context: CommandContext, { values: [id] }: Co
   const { length: count } = types.problems;
   if (count > 0) context.say(`types: ${count} ${count === 1 ? 'problem' : 'problems'}`);
   if (types.note !== undefined) context.say(types.note);
-  else if (count === 0) context.say('types: right');
+  else if (count === 0) context.say('types: ok');
   return plugins.some(({ failure }) => failure !== undefined) || count > 0 || types.isUnknown === true ? 1 : 0;
 }
 
@@ -65,8 +65,8 @@ function report({ say, complain }: CommandContext, { entry, serving, failure }: 
   const provided = namesIn(code, PROVIDED);
   const absent = namesIn(code, ABSENT);
   if (serving.warning !== undefined) say(`  warning: ${serving.warning}`);
-  if (provided.length > 0) say(`  of Node: ${provided.join(', ')}`);
-  if (absent.length > 0) say(`  of Node, and throws when it is called: ${absent.join(', ')}`);
+  if (provided.length > 0) say(`  of Node.js: ${provided.join(', ')}`);
+  if (absent.length > 0) say(`  of Node.js, not available, throws when it is called: ${absent.join(', ')}`);
   for (const line of missingGrants(entry, serving)) say(`  ${line}`);
   for (const line of nextCalls(entry, Date.now())) say(`  ${line}`);
 }
@@ -103,11 +103,11 @@ function missingGrants(entry: PluginEntry, { reads }: ServingVersion): string[] 
   if (Object.keys(wanted).length === 0) return [];
   const pasted = { id: entry.id, path: entry.path, permissions: { relayers: {}, kv: true, ...wanted } };
   return [
-    ...(env.length > 0 ? [`reads, and is not granted: ${env.join(', ')}`] : []),
-    ...(hosts.length > 0 ? [`names, and may not fetch from: ${hosts.join(', ')}`] : []),
+    ...(env.length > 0 ? [`reads environment variables that are not granted: ${env.join(', ')}`] : []),
+    ...(hosts.length > 0 ? [`names hosts that it may not fetch from: ${hosts.join(', ')}`] : []),
     entry.permissions === undefined
-      ? `to grant it, among "plugins" of config.json, with its relayers: ${JSON.stringify(pasted)}`
-      : `to grant it, in its permissions: ${JSON.stringify(wanted).slice(1, -1)}`,
+      ? `to grant this, add to "plugins" in config.json, with its relayers: ${JSON.stringify(pasted)}`
+      : `to grant this, add to its permissions: ${JSON.stringify(wanted).slice(1, -1)}`,
   ];
 }
 

@@ -29,7 +29,7 @@ import { openSandbox } from 'isolayer/testing';
 const sandbox = await openSandbox({ folder: import.meta.dirname });
 after(() => sandbox.close());
 
-test('who calls is greeted', async () => {
+test('it greets the caller', async () => {
   const { status, body } = await sandbox.call('${id}', { params: { name: 'Ada' } });
   assert.equal(status, 200, JSON.stringify(body));
   assert.deepEqual(body.data, { greeting: 'Hello, Ada!' });
@@ -46,7 +46,9 @@ test('a name that is no text is the fault of who calls', async () => {
 /** Writes the first version of a plugin. Never overwrites a file. */
 export async function newPlugin(context: CommandContext, { values: [id = ''] }: CommandArguments): Promise<number> {
   if (!pluginIdSchema.safeParse(id).success || /^[_.]/.test(id)) {
-    throw new Error(`${JSON.stringify(id)} cannot be a plugin's id: letters, digits, - and _, no _ in front`);
+    throw new Error(
+      `${JSON.stringify(id)} is not a valid plugin id: use letters, digits, - and _, and do not begin with _`,
+    );
   }
   const { PLUGINS_DIR } = await readCommandEnvironment(context);
   const folder = resolve(context.cwd, PLUGINS_DIR);
@@ -60,7 +62,7 @@ export async function newPlugin(context: CommandContext, { values: [id = ''] }: 
     context.say(`Written: ${relative(context.cwd, join(folder, name))}`);
   }
   await writeTypes(context, folder);
-  context.say(`A running service serves it by now: npx isolayer plugin call ${id} '{"name":"you"}'`);
-  context.say(`Its test: npx isolayer plugin test ${id}`);
+  context.say(`A running service already serves it: npx isolayer plugin call ${id} '{"name":"you"}'`);
+  context.say(`Run its test: npx isolayer plugin test ${id}`);
   return 0;
 }

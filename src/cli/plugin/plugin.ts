@@ -21,42 +21,43 @@ interface Action {
 const ACTIONS: Readonly<Record<string, Action>> = {
   new: {
     usage: 'new <id>',
-    summary: 'Write a plugin that answers, its test, and the types for both',
+    summary: 'Create a plugin with a test, and the types for both',
     run: newPlugin,
   },
   check: {
     usage: 'check [<id>]',
-    summary: 'Compile and check types; say what is missing, its size, and what it would have to be granted',
+    summary:
+      'Compile plugins and check their types; show their size, what is missing and the permissions that they need',
     run: checkPlugins,
   },
   types: {
     usage: 'types',
-    summary: 'Put the types of "isolayer" and of the public SDK into the plugins folder',
+    summary: 'Install the types of "isolayer" and of the public SDK into the plugins folder',
     run: installTypes,
   },
   test: {
     usage: 'test [<id>]',
-    summary: 'Run the tests that lie beside plugins, in the real sandbox',
+    summary: 'Run the tests beside plugins, in the real sandbox',
     run: testPlugins,
   },
   call: {
     usage: 'call <id> [<params as JSON>] [--route /x] [--get]',
-    summary: 'Call it on the running service; where it fails, show its logs as well',
+    summary: 'Call a plugin on the running service; show its logs if the call fails',
     run: callPlugin,
   },
   logs: {
     usage: 'logs <id>',
-    summary: 'Show what its last calls wrote, on the running service',
+    summary: 'Show the logs of its last calls on the running service',
     run: showLogs,
   },
   replay: {
     usage: 'replay <record> [--against <file>]',
-    summary: 'Run a recorded call in a local sandbox, and show where it goes another way',
+    summary: 'Replay a recorded call in a local sandbox, and show where it differs',
     run: replayPlugin,
   },
   bench: {
     usage: 'bench <id> [<params as JSON>] [--calls 200] [--parallel 8]',
-    summary: 'Call it again and again, and show how long that takes',
+    summary: 'Call a plugin many times, and show rate and latency',
     run: benchPlugin,
   },
 };
@@ -69,7 +70,7 @@ export const pluginCommand: Command = {
   summary: 'Write, check, call and measure plugins',
   more: [
     ...usages,
-    'The service that is called is that of this folder’s environment (APP_PORT, API_KEY), or --url and --key.',
+    'Calls go to the service of this folder (APP_PORT and API_KEY of its environment); --url and --key name another.',
   ],
   flags: ['get'],
   options: ['route', 'url', 'key', 'calls', 'parallel', 'against'],

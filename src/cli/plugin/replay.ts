@@ -60,7 +60,7 @@ async function readRecord(file: string): Promise<ReplayRecord> {
   const value: unknown = JSON.parse(text);
   // Alone, or in an answer of the API.
   const read = replayRecordSchema.safeParse(isObject(value) && 'data' in value ? value['data'] : value);
-  if (!read.success) throw new Error(`${basename(file)} is no record of a call: ${read.error.issues[0]?.message}`);
+  if (!read.success) throw new Error(`${basename(file)} is not a call record: ${read.error.issues[0]?.message}`);
   return read.data;
 }
 
@@ -89,7 +89,7 @@ async function findVersion(
   const all = await compilePlugins(context.cwd, { ...settings, environment, plugins });
   const plugin = all.find(({ entry }) => entry.id === record.plugin);
   if (plugin === undefined)
-    throw new Error(`There is no plugin ${JSON.stringify(record.plugin)} here; --against names a file`);
+    throw new Error(`There is no plugin ${JSON.stringify(record.plugin)} here; name its file with --against`);
   const { serving, failure } = plugin;
   if (failure !== undefined || serving === undefined) throw new Error(failure?.message ?? 'It was not built');
   const missing = plugin.entry.permissions?.env.filter((name) => !(name in serving.version.env)) ?? [];
@@ -98,7 +98,7 @@ async function findVersion(
     isSame
       ? ''
       : `The record is of another version (${record.version.slice(0, 12)}) than ${against ?? plugin.entry.path}`,
-    missing.length === 0 ? '' : `Granted, and not in this environment: ${missing.join(', ')}`,
+    missing.length === 0 ? '' : `Granted environment variables that are not set here: ${missing.join(', ')}`,
   ].filter(Boolean);
   const secrets = { ...serving.version.env, ...configTexts(plugin.entry.config) };
   return { serving, secrets, ...(notes.length > 0 && { note: notes.join('\n') }) };

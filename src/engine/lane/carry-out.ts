@@ -124,7 +124,8 @@ function tell({ log, key: lane, memory }: LaneStep, command: LaneCommand): void 
   const { transaction, decision } = command.change;
   const about = { transaction: transaction.id, lane };
   if (command.do === 'reopen') log.warn(about, 'no longer in a block');
-  else if (command.do === 'ignore') log.error({ ...about, hash: command.hash }, 'a node named a hash that is not ours');
+  else if (command.do === 'ignore')
+    log.error({ ...about, hash: command.hash }, 'a node returned another hash than that of the signed transaction');
   else if (command.do === 'strand')
     log.warn({ ...about, sequence: String(transaction.sequence) }, 'ended beyond reach of its account');
   else if (command.do === 'giveUp' && memory.offers.causeOf(transaction.id) === 'sequence')
@@ -132,10 +133,13 @@ function tell({ log, key: lane, memory }: LaneStep, command: LaneCommand): void 
   else if (command.do === 'endOrRenew')
     log.warn({ ...about, anchor: command.anchor, reason: command.reason }, 'no attempt can execute any more');
   else if (command.do === 'keepOpen' && decision !== undefined)
-    log.warn({ ...about, reason: command.reason }, 'how it ended is not proved');
+    log.warn({ ...about, reason: command.reason }, 'the end of a transaction is not proven yet');
   else if (command.do === 'retry') {
     const { kind: outcome, reason } = command.outcome;
-    log[decision === undefined ? 'debug' : 'warn']({ ...about, outcome, reason }, 'bytes not taken');
+    log[decision === undefined ? 'debug' : 'warn'](
+      { ...about, outcome, reason },
+      'nodes did not accept a signed transaction',
+    );
   }
 }
 

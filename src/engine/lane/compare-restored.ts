@@ -38,7 +38,7 @@ async function compareOld(step: LaneStep): Promise<void> {
   try {
     await compare(step, await candidatesOf(step, old));
   } catch (error) {
-    step.log.warn({ reason: messageOf(error), lane: step.key }, 'account not looked through');
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'account history could not be compared with the chain');
   }
   if (restored.isPending) restored.rest(step.clock.elapsed() + 2 * step.timing.retryMs);
 }
@@ -70,7 +70,7 @@ function contentOf(step: LaneStep, { client, account }: Sender, transaction: Tra
     return client.accountHistory?.contentOf(transaction, account) ?? null;
   } catch (error) {
     // What cannot be read cannot be prepared either.
-    step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'request not read');
+    step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'a stored request could not be read');
     return null;
   }
 }
@@ -109,7 +109,10 @@ async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<
   if (answer.kind === 'unproved' || isStuck) {
     hold(step, answer.reason);
   } else if (answer.kind === 'complete' && (await isOver(step, first.sender, answer.found.length))) {
-    step.log.info({ lane: step.key, compared: compared.length, found: answer.found.length }, 'account looked through');
+    step.log.info(
+      { lane: step.key, compared: compared.length, found: answer.found.length },
+      'account history compared with the chain',
+    );
     restored.clear(left.map(({ transaction }) => transaction.id));
   }
 }

@@ -32,7 +32,7 @@ export async function observe(
       try {
         answers = await askAny(step, client, (one) => one.observe(group.map(({ observed }) => observed)));
       } catch (error) {
-        step.log.warn({ reason: messageOf(error), lane: step.key }, 'chain not observed');
+        step.log.warn({ reason: messageOf(error), lane: step.key }, 'the chain could not be read');
       }
       for (const [index, { entry }] of group.entries())
         seen.set(entry, answers === undefined ? 'not asked' : (answers[index] ?? { kind: 'open' }));
@@ -108,7 +108,7 @@ export async function gaps(step: LaneStep): Promise<Extract<Facts, { kind: 'gaps
     const { ids } = await expired(step, beyond.length === 0 ? [] : open.filter(isBeyond));
     return { kind: 'gaps', relayerId, free, beyond, expired: ids };
   } catch (error) {
-    step.log.warn({ reason: messageOf(error), lane: step.key }, 'gaps not looked for');
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'gaps in the sequence could not be looked for');
     return undefined;
   }
 }

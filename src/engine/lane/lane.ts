@@ -146,7 +146,7 @@ export class Lane {
       if (!lease.isLive()) this.#restFor(this.#timing.lookMs);
     } catch (error) {
       if (error instanceof LeaseLost) {
-        this.#deps.log.info({ lane: this.#key }, 'lane is no longer ours');
+        this.#deps.log.info({ lane: this.#key }, 'another instance drives this lane now');
         await this.release();
       } else {
         this.#rest(error);
@@ -200,7 +200,7 @@ export class Lane {
     // Read only now, so that what clients asked for until now counts.
     const [found, laterAt] = await Promise.all([this.#pending(step, now), store.read.nextPendingAt(this.#key, now)]);
     if (found.some(({ id }) => step.open.entries.has(id))) {
-      step.log.error({ lane: step.key }, 'signed transactions are unsigned in the database: it has gone back');
+      step.log.error({ lane: step.key }, 'the database was rolled back: signed transactions are unsigned in it');
       step.life.distrust();
       return true;
     }

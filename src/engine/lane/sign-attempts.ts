@@ -196,7 +196,7 @@ async function reserve(
         step.senders.recheck(relayerId);
   } catch (error) {
     reason = messageOf(error);
-    step.log.warn({ err: error, lane: step.key }, 'sequence not known');
+    step.log.warn({ err: error, lane: step.key }, 'the next sequence is not known');
   }
   for (const { wanted } of numbered) outcomes.set(wanted, { kind: 'failed', reason, withinMs });
   return { ready: priced.filter((one) => !isNumbered(one)), sequences: [] };
@@ -287,7 +287,7 @@ async function commit(step: LaneStep, signed: readonly Signed[], outcomes: Outco
       return;
     }
     const transactions = signed.map(({ wanted }) => wanted.transaction.id);
-    step.log.error({ err: error, transactions, lane: step.key }, 'signed bytes not stored');
+    step.log.error({ err: error, transactions, lane: step.key }, 'signed transactions could not be stored');
     const reason = 'The signed bytes could not be stored';
     for (const { wanted } of signed) outcomes.set(wanted, { kind: 'failed', reason });
   }

@@ -342,7 +342,7 @@ export class RelayerHealth {
       if (pinned !== undefined) await writer.unpinChainIdentity(networkType, network, pinned);
       await writer.pinChainIdentity(networkType, network, identity);
     });
-    if (pinned !== undefined) this.#deps.log.warn({ network, was: pinned, is: identity }, 'the chain was started anew');
+    if (pinned !== undefined) this.#deps.log.warn({ network, was: pinned, is: identity }, 'the chain was reset');
   }
 
   async #settle(
@@ -441,7 +441,7 @@ export class EndpointContactWatch {
         else onBack(relayer.id);
       }
     } catch (error) {
-      log.error({ err: error }, 'change of contact not followed');
+      log.error({ err: error }, 'a change of an endpoint’s health could not be handled');
     }
   }
 }

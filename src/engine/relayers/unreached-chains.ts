@@ -130,7 +130,7 @@ export class ChainReach {
     try {
       this.#others = await this.#report();
     } catch (error) {
-      log.warn({ err: error }, 'other instances not heard');
+      log.warn({ err: error }, 'hints of other instances are not received');
       return;
     }
     for (const id of before) if (this.isLost(id) && !this.#isElsewhere(id)) onDoubt(id);

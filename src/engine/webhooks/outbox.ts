@@ -157,7 +157,7 @@ export class Outbox {
       body = writeJson({ id, event, payload: payloadOf(chain, relayer), timestamp });
     } catch (error) {
       // A payload that cannot be written must not keep the change itself from being committed.
-      this.#deps.log.error({ err: error, relayer: relayer.id, subject }, 'webhook event not made');
+      this.#deps.log.error({ err: error, relayer: relayer.id, subject }, 'a webhook event could not be created');
       return;
     }
     const { id: relayerId, notificationId } = relayer;

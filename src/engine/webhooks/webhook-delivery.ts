@@ -133,7 +133,7 @@ export class WebhookDelivery {
     try {
       await store.write((writer) => writer.resumeEvents(this.#timing.claimMs));
     } catch (error) {
-      log.error({ err: error }, 'webhook events not resumed');
+      log.error({ err: error }, 'webhook events could not be resumed');
     }
   }
 
@@ -178,7 +178,10 @@ export class WebhookDelivery {
         if ('end' in report) metrics.count('webhook_events_ended', { end: report.end });
       }
     } catch (error) {
-      log.error({ err: error, notification: event.notificationId, event: event.id }, 'webhook delivery not reported');
+      log.error(
+        { err: error, notification: event.notificationId, event: event.id },
+        'the outcome of a webhook delivery could not be stored',
+      );
     }
     receiver.running -= 1;
     if (receiver.running === 0 && receiver.failures === 0) this.#receivers.delete(event.notificationId);
@@ -219,7 +222,7 @@ export class WebhookDelivery {
     const outcome = 'status' in answer ? `HTTP ${answer.status}${redirect}` : `${answer.kind}: ${answer.reason}`;
     const about = { notification: event.notificationId, event: event.id, tries: event.tries, outcome };
     if (answer.kind === 'delivered') {
-      if (receiver.failures > 0) log.info(about, 'webhook receiver takes deliveries again');
+      if (receiver.failures > 0) log.info(about, 'webhook receiver accepts deliveries again');
       receiver.failures = 0;
       receiver.restsUntil = 0;
       return { outcome, end: 'delivered' };

@@ -138,7 +138,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
           queued.push(...ids);
           for (const lane of new Set(some.map(({ lane }) => lane))) engine.wake(lane);
         } catch (error) {
-          log.error({ err: error, relayer: relayerId, transactions: ids.length }, 'cancellations not stored');
+          log.error({ err: error, relayer: relayerId, transactions: ids.length }, 'cancellations could not be stored');
           failed.push(...ids);
         }
       }

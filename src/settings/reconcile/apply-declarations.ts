@@ -237,7 +237,7 @@ export async function applyNetworks(
     }
     return gone;
   });
-  for (const network of dropped) log.warn({ network }, 'a network is now as the configuration declares it');
+  for (const network of dropped) log.warn({ network }, 'a network is as its file declares it again');
 }
 
 /**

@@ -87,7 +87,7 @@ export class LiveSettings {
     } catch (error) {
       const problems = error instanceof ConfigurationError ? error.problems.map(problemText) : undefined;
       if (problems !== undefined) {
-        parts.log.error({ problems }, 'the changed configuration cannot be used, nothing of it is applied');
+        parts.log.error({ problems }, 'the changed configuration is invalid, and nothing of it is applied');
         return;
       }
       // The refresh is repeated, so a failure that stays the same is logged once.
@@ -153,6 +153,6 @@ function report({ applied, waiting, undeclared }: ReturnType<typeof compareConfi
   }
   if (waiting.length > 0) log.warn({ places: waiting }, 'a change of the configuration needs a restart');
   if (applied.length + undeclared.length + waiting.length === 0) {
-    log.info('the files of the configuration have changed, and say the same as before');
+    log.info('the configuration files were saved without a change');
   }
 }

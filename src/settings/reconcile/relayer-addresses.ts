@@ -60,7 +60,7 @@ export async function withAddresses(
       } catch (error) {
         const unasked = { relayerId: id, signer: signerId, address: before?.address, err: error };
         if (kept !== undefined) {
-          log.warn(unasked, 'a signer does not tell its key: its relayer goes by its stored address');
+          log.warn(unasked, 'a signer does not return its public key: its relayer keeps its stored address');
           return { ...relayer, address: kept };
         }
         if (before === undefined) waiting.push({ id, signerId, error });
@@ -128,7 +128,10 @@ export class WaitingRelayers {
       if (this.#reasons.get(id) === reason) continue;
       this.#reasons.set(id, reason);
       const waits = { relayerId: id, signer: signerId, err: error };
-      this.#deps.log.error(waits, 'a relayer waits for its signer, which does not return its key; it is tried again');
+      this.#deps.log.error(
+        waits,
+        'a relayer is not created yet, because its signer does not return its public key; it is tried again',
+      );
     }
     if (waiting.length > 0 && !this.#isClosed) this.#running ??= this.#run();
   }
@@ -145,7 +148,7 @@ export class WaitingRelayers {
     while (this.#reasons.size > 0 && !this.#isClosed) {
       await this.#pause.last(everyMs);
       if (this.#isClosed) return;
-      await this.#tryAgain().catch((error: unknown) => log.error({ err: error }, 'a relayer that waits was not made'));
+      await this.#tryAgain().catch((error: unknown) => log.error({ err: error }, 'a relayer could not be created'));
     }
     this.#running = undefined;
   }
@@ -163,7 +166,7 @@ export class WaitingRelayers {
     for (const { id, address } of addressed) {
       this.#reasons.delete(id);
       engine.recheck(id);
-      log.info({ relayerId: id, address }, 'a relayer was made after its signer had returned its key');
+      log.info({ relayerId: id, address }, 'a relayer was created after its signer had returned its public key');
     }
     this.add(waiting);
   }

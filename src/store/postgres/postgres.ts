@@ -129,7 +129,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   );
   const { ssl } = server;
   const isChecked = typeof ssl === 'object' && ssl.rejectUnauthorized !== false;
-  log.info({ server: address.place, isEncrypted: ssl !== false, isChecked }, 'the database is reached');
+  log.info({ server: address.place, isEncrypted: ssl !== false, isChecked }, 'connected to the database');
   for (const warning of overridden) log.warn({ warning }, 'a setting of the database is overridden');
   for (const warning of warnings) log.warn({ warning }, 'the database may lose what it commits');
   const pool = createPool(server, log, {
@@ -511,7 +511,7 @@ export class PostgresSockets {
 
   #end(log: Log): void {
     const connections = this.#open.size;
-    if (connections > 0) log.warn({ connections }, 'the database was waited for long enough: its connections are cut');
+    if (connections > 0) log.warn({ connections }, 'the database did not answer in time: its connections are closed');
     for (const socket of this.#open) socket.destroy();
   }
 }

@@ -125,11 +125,11 @@ t.test('an API that lies leads nothing away', async (t) => {
     (quote) => ({ ...quote, rawTrade: { ...quote.rawTrade, path } });
   const lies: [string, SoroswapLie, RegExp][] = [
     ['a way over a token of its own', way([token, evil, native]), new RegExp(`leads over ${evil}`)],
-    ['a way to another token', way([token, evil]), /a way that leads elsewhere/],
-    ['a way from another token', way([evil, native]), /a way that leads elsewhere/],
-    ['a way in circles', way([token, native, token, native]), /a way that leads elsewhere/],
-    ['no way', (quote) => ({ ...quote, rawTrade: {} }), /has no way of its own/],
-    ['two ways at once', split(2), /has no way of its own/],
+    ['a way to another token', way([token, evil]), /a path between other assets/],
+    ['a way from another token', way([evil, native]), /a path between other assets/],
+    ['a way in circles', way([token, native, token, native]), /a path between other assets/],
+    ['no way', (quote) => ({ ...quote, rawTrade: {} }), /has no path/],
+    ['two ways at once', split(2), /has no path/],
     ['another token for it', by({ assetOut: evil }), /for something else/],
     ['another amount', by({ amountIn: '4000000001' }), /for something else/],
     ['a price that nobody pays', by({ amountOut: '1020000000' }), /Error\(Contract, #507\)|insufficient output/],
@@ -190,7 +190,7 @@ t.test('a router that asks for more than the token is given no consent', async (
   await scenario.start();
   const [id = ''] = await minutes(scenario);
   await scenario.untilStatus(id, 'failed');
-  t.match(await reasonOf(scenario, id), /^The swap is not signed: it needs the consent to more than one transfer/);
+  t.match(await reasonOf(scenario, id), /^The swap is not signed: its authorization covers more than one transfer/);
   t.equal(scenario.signatures, 0);
   t.strictSame([await held(keys), await lumens()], [400n * LUMEN, before]);
 });

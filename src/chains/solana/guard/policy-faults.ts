@@ -48,12 +48,12 @@ function riskOf(mint: string, delegate: string): string {
 function programFault(program: string, isExecutable: boolean | undefined): string[] {
   if (isExecutable === true) return [];
   const what = isExecutable === undefined ? 'is not on this network' : 'is an account and no program';
-  return [`allowed_programs: ${program} ${what}; correct it, or take it out`];
+  return [`allowed_programs: ${program} ${what}; correct it, or remove it`];
 }
 
 function tokenFault(address: string, mint: Mint | undefined): string[] {
   if (mint === undefined)
-    return [`allowed_tokens: ${address} is not a token on this network; correct it, or take it out`];
+    return [`allowed_tokens: ${address} is not a token on this network; correct it, or remove it`];
   if (!mint.hasHook) return [];
   return [`allowed_tokens: ${address} calls a program with each transfer, which is not supported; take it out`];
 }

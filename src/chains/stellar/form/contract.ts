@@ -28,7 +28,8 @@ export const authorizationSchema = z
     }),
   ])
   .meta({
-    description: 'Who consents. Default: the relayer, for itself only, to all calls that the simulation finds',
+    description:
+      'Who authorizes the call. Default: the relayer, for itself only, to all calls that the simulation finds',
   });
 
 export type WireAuthorization = z.output<typeof authorizationSchema>;

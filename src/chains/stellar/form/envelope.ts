@@ -122,9 +122,9 @@ function faultOf({ transaction, isFeeBump }: Envelope, account: string): string 
   if (asked !== null) {
     const { minSeqNum, minSeqAge, minSeqLedgerGap, extraSigners } = asked;
     if (minSeqNum !== null || minSeqAge !== 0n || minSeqLedgerGap !== 0) {
-      return 'The relayer gives the sequence: transaction_xdr can ask for none';
+      return 'The relayer sets the sequence: transaction_xdr must not have preconditions about it';
     }
-    if (extraSigners.length > 0) return 'Only the relayer signs: transaction_xdr can ask for no extra signers';
+    if (extraSigners.length > 0) return 'Only the relayer signs: transaction_xdr must not require extra signers';
   }
   return accountLossFault(transaction, account);
 }

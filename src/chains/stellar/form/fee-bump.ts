@@ -89,6 +89,6 @@ function keyOf({ transaction, signatures }: Envelope, passphrase: string): strin
 function assertSponsored(transaction: xdr.Transaction, relayer: string): void {
   const fault = gaslessFault(transaction, relayer);
   if (fault !== undefined) throw xdrFault(`Failed to validate gasless transaction: ${fault}`);
-  if (preconditionsOf(transaction) !== null) throw xdrFault('it can ask for time bounds, and for nothing else');
+  if (preconditionsOf(transaction) !== null) throw xdrFault('of the preconditions only time bounds are allowed');
   paymentIn(transaction, relayer);
 }

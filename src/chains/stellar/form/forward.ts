@@ -52,7 +52,7 @@ function signedPart({ credentials, rootInvocation }: xdr.SorobanAuthorizationEnt
   return JSON.stringify([address?.toXdr('base64'), String(nonce), last, rootInvocation.toXdr('base64')]);
 }
 
-const FORM = 'it is no call forward(…) with 9 arguments of a fee forwarder';
+const FORM = 'it is not a call of forward(…) with the 9 arguments of a fee forwarder';
 
 /**
  * What a transaction of the relayer's asks of a fee forwarder, or why the relayer does not sign it.
@@ -75,7 +75,7 @@ function partyFault({ token, user, relayer: payee, fee, mostFee }: FeeForward, r
   if (payee !== relayer) return `operations.0: its fee goes to ${payee}, not to the relayer ${relayer}`;
   if (user === relayer) return 'operations.0: its user is the relayer itself';
   if (!(isAccountAddress(user) || isContractAddress(user)))
-    return `operations.0: its user ${user} is no account and no contract`;
+    return `operations.0: its user ${user} is neither an account nor a contract`;
   if (!isContractAddress(token)) return `operations.0: its token ${token} is no contract`;
   if (fee <= 0n) return `operations.0: its fee_amount is ${fee}`;
   return fee > mostFee ? `operations.0: its fee_amount ${fee} is beyond its max_fee_amount ${mostFee}` : undefined;
@@ -93,7 +93,8 @@ function entriesFault({ operations: [operation] }: xdr.Transaction, forward: Fee
     if (who !== forward.relayer) return `auth.${place}: it is of ${who}, who is neither the user nor the relayer`;
     const { function: asked, subInvocations } = rootInvocation;
     const isOwn = isCall(asked, forwardCallOf(forward)) && subInvocations.length === 0;
-    if (!isOwn) return `auth.${place}: it asks for the relayer's own consent to more than the call of the forwarder`;
+    if (!isOwn)
+      return `auth.${place}: it asks for the relayer's own authorization of more than the call of the forwarder`;
   }
   return undefined;
 }
@@ -107,16 +108,16 @@ export function forwardConsentFault(
   forward: FeeForward,
 ): string | undefined {
   const who = authorizingAddress(credentials);
-  if (who === undefined) return 'it is of nobody: expected the credentials of an address';
+  if (who === undefined) return 'it names nobody: expected the credentials of an address';
   if (who !== forward.user) return `it is of ${who}, not of the user ${forward.user}`;
   const { function: asked, subInvocations } = rootInvocation;
   if (!isCall(asked, consentedCallOf(forward))) {
-    return 'it is not to this call: token, max_fee_amount, expiration_ledger and what is called have to be the same';
+    return 'it is for another call: token, max_fee_amount, expiration_ledger and what is called have to be the same';
   }
   const wanted = [feeApprovalOf(forward), forward.target];
   for (const [place, one] of subInvocations.entries()) {
     const found = wanted.findIndex((call) => isCall(one.function, call));
-    if (found < 0) return `subInvocations.${place}: it is neither the approval of the fee nor the call that is wanted`;
+    if (found < 0) return `subInvocations.${place}: it is neither the approval of the fee nor the requested call`;
     wanted.splice(found, 1);
   }
   return undefined;

@@ -34,12 +34,12 @@ const LAST_LEAP = 2n ** 62n;
 export function accountLossFault({ operations, sourceAccount }: EnvelopeActions, relayer: string): string | undefined {
   for (const [place, { body, sourceAccount: own }] of operations.entries()) {
     if (accountOfMuxed(own ?? sourceAccount) !== relayer) continue;
-    if (body.type === 'accountMerge') return `operations.${place}: the relayer's account is merged into no other`;
+    if (body.type === 'accountMerge') return `operations.${place}: the relayer's account cannot be merged into another`;
     if (body.type === 'bumpSequence' && body.bumpSequenceOp.bumpTo > LAST_LEAP) {
-      return `operations.${place}: the sequence of the relayer's account is not moved beyond ${LAST_LEAP}`;
+      return `operations.${place}: the sequence of the relayer's account cannot be moved beyond ${LAST_LEAP}`;
     }
     if (body.type === 'setOptions' && changesSigners(body.setOptionsOp)) {
-      return `operations.${place}: who may sign for the relayer's account is not changed through it`;
+      return `operations.${place}: the signers of the relayer's account cannot be changed through it`;
     }
   }
   return undefined;

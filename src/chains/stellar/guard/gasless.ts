@@ -33,7 +33,7 @@ function contractFault(body: xdr.OperationBody, relayer: string): string | undef
   const { hostFunction, auth } = body.invokeHostFunctionOp;
   if (hostFunction.type !== 'hostFunctionTypeInvokeContract') return 'Of contracts only InvokeContract is allowed';
   const asks = auth.findIndex(({ credentials }) => authorizingAddress(credentials) === relayer);
-  return asks < 0 ? undefined : `auth.${asks}: it asks for the relayer's own consent`;
+  return asks < 0 ? undefined : `auth.${asks}: it asks for the relayer's own authorization`;
 }
 
 /**

@@ -34,11 +34,11 @@ export async function policyFaults(
 async function tokenFault(read: ReadFromEndpoint, asset: string): Promise<string[]> {
   if (isContractAddress(asset)) {
     if (await isToken(read, asset)) return [];
-    return [`allowed_tokens: ${asset} is not a token on this network; correct it, or take it out`];
+    return [`allowed_tokens: ${asset} is not a token on this network; correct it, or remove it`];
   }
   const [, issuer = ''] = asset.split(':');
   if ((await getAccount(read, issuer)).account !== null) return [];
-  return [`allowed_tokens: the issuer of ${asset} is not on this network; correct it, or take it out`];
+  return [`allowed_tokens: the issuer of ${asset} is not on this network; correct it, or remove it`];
 }
 
 /** Swaps that the policies ask for and that this network has no market for. */
@@ -49,7 +49,7 @@ function swapFaults({ allowedTokens, swapConfig: swaps }: StellarPolicy, { books
       ? ['swap_config: order-book needs the horizon_url of the network']
       : []),
     ...(used.has('soroswap') && soroswap === null
-      ? ['swap_config: soroswap has no router on this network; name it in the environment, or take it out']
+      ? ['swap_config: soroswap has no router on this network; set it in the environment, or remove this strategy']
       : []),
   ];
 }

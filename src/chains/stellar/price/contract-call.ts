@@ -16,9 +16,9 @@ export interface ContractNeeds {
 }
 
 /** The client's consent was good up to a ledger that has closed. */
-const TOO_LATE = 'A consent in its auth has expired';
+const TOO_LATE = 'An authorization entry in its auth has expired';
 
-const ARCHIVED = 'What it touches has been archived and is brought back first';
+const ARCHIVED = 'It uses archived ledger entries, which are restored first';
 
 /**
  * Has a node run the only operation of a transaction, which is one of contracts, without effect.
@@ -31,7 +31,7 @@ export async function contractNeeds(
 ): Promise<ContractNeeds | TransactionPreparation> {
   const { source, operations, data, finds } = draft;
   const [operation] = operations;
-  if (operation === undefined) throw new TypeError('an operation of contracts comes alone');
+  if (operation === undefined) throw new TypeError('a contract operation must be the only operation');
   const call = operation.body.type === 'invokeHostFunction' ? operation.body.invokeHostFunctionOp : undefined;
   const given = call?.auth ?? [];
   const lastLedger = earliest(given);
@@ -89,4 +89,4 @@ function isConsentTo({ credentials, rootInvocation }: xdr.SorobanAuthorizationEn
   return credentials.type === 'sorobanCredentialsSourceAccount' && rootInvocation.function.toXdr('base64') === own;
 }
 
-const OTHERS = 'It needs the consent of another account than the relayer’s: give it in auth, signed, as type xdr';
+const OTHERS = 'It needs the authorization of another account than the relayer’s: give it in auth, signed, as type xdr';

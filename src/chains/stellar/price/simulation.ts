@@ -135,7 +135,7 @@ export async function readContract(
   if (result.kind === 'failed') return result.reason;
   if (result.kind === 'archived') return `${contract} has been archived`;
   const { returned } = result;
-  return returned === null ? `${name} of ${contract} gives nothing back` : xdr.ScVal.fromXdr(returned, 'base64');
+  return returned === null ? `${name} of ${contract} returns nothing` : xdr.ScVal.fromXdr(returned, 'base64');
 }
 
 /** How much an account or a contract has of a token (SEP-41); zero where the contract does not tell. */

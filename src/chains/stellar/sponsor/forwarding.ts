@@ -123,11 +123,11 @@ const onTop = (amount: bigint, percent: bigint): bigint => (amount * (100n + per
 function callIn({ user, transaction }: UserDraft): Pick<FeeForward, 'user' | 'target'> {
   const { body, sourceAccount: own } = transaction.operations[0] ?? {};
   if (own != null && accountOfMuxed(own) !== user)
-    throw invalidRequest('operations.0: it is of another account than the user');
+    throw invalidRequest('operations.0: its source is another account than the user');
   const asked = body?.type === 'invokeHostFunction' ? body.invokeHostFunctionOp : undefined;
   if (asked?.hostFunction.type !== 'hostFunctionTypeInvokeContract') throw new TypeError('not a call of a contract');
   const other = asked.auth.findIndex(({ credentials }) => (authorizingAddress(credentials) ?? user) !== user);
-  if (other >= 0) throw invalidRequest(`auth.${other}: only the user can consent to what a fee forwarder calls`);
+  if (other >= 0) throw invalidRequest(`auth.${other}: only the user can authorize what a fee forwarder calls`);
   return { user, target: asked.hostFunction.invokeContract };
 }
 
@@ -145,18 +145,18 @@ async function simulateForward(
   const operation = new xdr.Operation({ sourceAccount: null, body: forwardBodyOf(forward, null) });
   const found = await simulateOperation(read, { source, operation, data: null, isBare: false });
   if (found.kind === 'failed') throw invalidRequest(found.reason);
-  if (found.kind === 'archived') throw invalidRequest('What it touches has been archived: bring it back first');
+  if (found.kind === 'archived') throw invalidRequest('It uses archived ledger entries: restore them first');
   const own = found.consents.find(({ credentials }) => authorizingAddress(credentials) === undefined);
   if (own !== undefined && own.rootInvocation.subInvocations.length > 0) {
-    throw invalidRequest('What is called needs the consent of the relayer itself, which gives none');
+    throw invalidRequest('The call needs the relayer’s own authorization, which it does not give');
   }
   const others = found.consents.filter(({ credentials }) => authorizingAddress(credentials) !== undefined);
   const [entry] = others;
   if (entry === undefined || others.length > 1) {
-    throw invalidRequest(`It needs the consent of ${others.length} addresses: expected that of the user alone`);
+    throw invalidRequest(`It needs the authorization of ${others.length} addresses: expected only that of the user`);
   }
   const fault = forwardConsentFault(entry, forward);
-  if (fault !== undefined) throw invalidRequest(`The fee forwarder asks for another consent: ${fault}`);
+  if (fault !== undefined) throw invalidRequest(`The fee forwarder asks for another authorization: ${fault}`);
   return { data: found.data, fee: found.fee, consent: unsigned(entry, forward) };
 }
 

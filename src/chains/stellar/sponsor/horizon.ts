@@ -54,7 +54,7 @@ export async function findPaymentPaths(
   { horizon }: OrderBooks,
   { from, amount, to }: PathQuery,
 ): Promise<PaymentPath[]> {
-  if (horizon === null) throw new MarketFailure('it names no horizon_url, where prices come from');
+  if (horizon === null) throw new MarketFailure('it has no horizon_url, from which prices come');
   const query = {
     source_amount: unitsText(amount),
     ...(from.isNative()

@@ -65,7 +65,7 @@ function ofEnvelope({ transaction_xdr: text, operations }: SponsoredForm): UserD
   const { transaction, isFeeBump } = parseEnvelope(text ?? '');
   if (isFeeBump) throw invalidRequest(`${INVALID}it is a fee bump`);
   const asked = preconditionsOf(transaction);
-  if (asked !== null) throw invalidRequest(`${INVALID}it can ask for time bounds, and for nothing else`);
+  if (asked !== null) throw invalidRequest(`${INVALID}of the preconditions only time bounds are allowed`);
   return { user: accountOfMuxed(transaction.sourceAccount), transaction };
 }
 

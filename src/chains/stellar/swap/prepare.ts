@@ -111,14 +111,16 @@ export function swapConsentFault(
   { relayer, token, amount }: Transfer,
 ): string | undefined {
   const [consent, ...others] = consents.map((text) => parseAuthorizationEntry(text));
-  if (consent === undefined || others.length > 0) return `it needs ${consents.length} consents, and not one`;
+  if (consent === undefined || others.length > 0) return `it needs ${consents.length} authorizations, not one`;
   const { credentials, rootInvocation } = consent;
-  if (credentials.type !== 'sorobanCredentialsSourceAccount') return 'it needs somebody else’s consent';
+  if (credentials.type !== 'sorobanCredentialsSourceAccount') return 'it needs another account’s authorization';
   const [transfer, ...further] = rootInvocation.subInvocations;
-  if (transfer === undefined) return 'it takes nothing of the token';
-  if (further.length > 0 || transfer.subInvocations.length > 0) return 'it needs the consent to more than one transfer';
+  if (transfer === undefined) return 'it transfers none of the token';
+  if (further.length > 0 || transfer.subInvocations.length > 0)
+    return 'its authorization covers more than one transfer';
   const { function: call } = transfer;
-  if (call.type !== 'sorobanAuthorizedFunctionTypeContractFn') return 'it needs the consent to make a contract';
+  if (call.type !== 'sorobanAuthorizedFunctionTypeContractFn')
+    return 'its authorization covers the creation of a contract';
   const { contractAddress, functionName, args } = call.contractFn;
   const [from, to, taken, ...more] = args;
   const isTransfer = functionName.toString() === 'transfer' && more.length === 0 && to?.type === 'scvAddress';

@@ -84,10 +84,10 @@ async function routeOf({ routes, network }: Soroswap, { stock, policy, passphras
   const { rawTrade } = data;
   const parts = rawTrade.distribution ?? [];
   const path = rawTrade.path ?? (parts.length === 1 ? parts[0]?.path : undefined);
-  if (path === undefined) throw new MarketFailure('its quote has no way of its own');
+  if (path === undefined) throw new MarketFailure('its quote has no path');
   const [first, ...others] = path;
   if (first !== asset || others.at(-1) !== lumens || path.length > MAX_WAY || new Set(path).size < path.length) {
-    throw new MarketFailure('its quote has a way that leads elsewhere');
+    throw new MarketFailure('its quote has a path between other assets');
   }
   const stray = others.slice(0, -1).find((hop) => !isAllowedHop(hop, policy));
   if (stray !== undefined) {
@@ -101,9 +101,9 @@ async function routerQuote(router: string, path: readonly string[], { rpc, stock
   const ask = async (read: ReadFromEndpoint): Promise<bigint> => {
     const call = { contract: router, name: QUOTE, args: [amountValue(stock.swapped), wayValue(path)] };
     const reply = await readContract(read, call);
-    if (typeof reply === 'string') throw new MarketFailure(`the router does not trade it: ${reply}`);
+    if (typeof reply === 'string') throw new MarketFailure(`the router cannot trade it: ${reply}`);
     const amounts = reply.type === 'scvVec' ? (reply.vec ?? []) : [];
-    if (amounts.length !== path.length) throw new MarketFailure('the router’s quote is none');
+    if (amounts.length !== path.length) throw new MarketFailure('the router returned no quote');
     return amountOfValue(amounts.at(-1));
   };
   return rpc.endpointCount < 2 ? rpc.onOne(ask) : ((await medianOfEndpoints(rpc, ask, 'higher')) ?? rpc.onOne(ask));

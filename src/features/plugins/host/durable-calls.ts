@@ -197,7 +197,7 @@ export class DurableCalls implements CallRuns {
       // No other instance shares the store, so whatever ran is lost.
       await store
         .write((writer) => writer.resumeCalls())
-        .catch((err: unknown) => log.error({ err }, 'calls not resumed'));
+        .catch((err: unknown) => log.error({ err }, 'durable calls could not be resumed'));
     }
     while (!this.#closed) await this.#pause.last(await this.#beginDue());
   }
@@ -494,7 +494,7 @@ export class DurableCalls implements CallRuns {
         if (!held.has(id) && running?.call.token === token) running.abort.abort();
       }
     } catch (error) {
-      log.warn({ err: error, calls: claims.length }, 'claims of durable calls were not renewed');
+      log.warn({ err: error, calls: claims.length }, 'claims of durable calls could not be renewed');
     }
   }
 }

@@ -143,7 +143,10 @@ export class CapabilityGateway {
     } catch (error) {
       if (!record.ended) {
         const where = { pluginId: record.plugin.id, method: prepared && method, requestId: record.requestId };
-        this.deps.log.warn({ ...where, err: error }, 'a keyed plugin call ends before its plugin does');
+        this.deps.log.warn(
+          { ...where, err: error },
+          'a plugin call with an Idempotency-Key ended before its plugin did',
+        );
         record.fail(error instanceof AppError && LEFT_THE_WAY.has(error.code) ? error : notStored(error));
       }
       return refused(read.capability?.method ?? 'unknown', OVER);

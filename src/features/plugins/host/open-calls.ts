@@ -98,7 +98,7 @@ async function tellLater(call: OpenCall, run: EndedRun, log: Log): Promise<void>
   const answer = await call.answering;
   const transactionId = transactionOf(call.message, answer);
   const fate = fateOf(call, answer);
-  log.warn({ ...run, left: nameOf(call), fate, transactionId }, 'what a plugin call had left behind has ended');
+  log.warn({ ...run, left: nameOf(call), fate, transactionId }, 'a request that a plugin call did not await has ended');
 }
 
 function shown(text: string): string {

@@ -16,7 +16,7 @@ t.test('a node of its own, which funds whom it is told, and ends', async (t) => 
 });
 
 t.test('without one it says what to install', async (t) => {
-  await t.rejects(startAnvil('', fetch, 'no-such-anvil'), /There is no anvil, .*https:\/\/getfoundry\.sh/);
+  await t.rejects(startAnvil('', fetch, 'no-such-anvil'), /dev needs anvil, .*https:\/\/getfoundry\.sh/);
 });
 
 t.test(

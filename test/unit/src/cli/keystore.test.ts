@@ -22,7 +22,7 @@ t.test('a new key: for its owner alone, never over another, with the addresses t
   const keyboard = terminalWith(PASSPHRASE, PASSPHRASE);
   const { code, said } = await runTyped(cwd, ['keystore', 'new', FILE], {}, keyboard);
   t.equal(code, 0);
-  t.strictSame(keyboard.asked, ['Passphrase: ', 'Once more: ']);
+  t.strictSame(keyboard.asked, ['Passphrase: ', 'Repeat it: ']);
   t.equal(statSync(join(cwd, FILE)).mode & 0o777, 0o600);
   t.equal(statSync(join(cwd, 'config', 'keys')).mode & 0o777, 0o700);
   const text = readFileSync(join(cwd, FILE), 'utf8');
@@ -54,8 +54,8 @@ t.test('a key that there is: piped in or typed, and nothing but a key', async (t
   for (const [given, reason] of [
     [privateKey.slice(0, -1), /64 hexadecimal digits/],
     ['', /64 hexadecimal digits/],
-    ['0'.repeat(64), /no private key/],
-    ['f'.repeat(64), /no private key/],
+    ['0'.repeat(64), /not a private key/],
+    ['f'.repeat(64), /not a private key/],
   ] as const) {
     const { code, complained } = await runTyped(cwd, ['keystore', 'import', 'c.json'], {}, pipeWith(given));
     t.equal(code, 1);
@@ -69,7 +69,7 @@ t.test('a passphrase that is missing, short or mistyped writes nothing', async (
   t.match(await runTyped(cwd, make), { code: 1, complained: /set KEYSTORE_PASSPHRASE, or run it in a terminal/ });
   t.match(await runTyped(cwd, make, {}, terminalWith('short')), { code: 1, complained: /fewer than 8/ });
   const mistyped = terminalWith(PASSPHRASE, `${PASSPHRASE}.`);
-  t.match(await runTyped(cwd, make, {}, mistyped), { code: 1, complained: /two different passphrases/ });
+  t.match(await runTyped(cwd, make, {}, mistyped), { code: 1, complained: /The passphrases differ/ });
   t.throws(() => statSync(join(cwd, 'x.json')));
   t.match(await runTyped(cwd, ['keystore', 'show', 'x.json'], env), {
     code: 1,
@@ -114,7 +114,7 @@ t.test('a passphrase that is wrong, short or mistyped changes nothing', async (t
   for (const [answers, said] of [
     [['wrong passphrase'], /does not open keystore/],
     [[PASSPHRASE, 'short'], /fewer than 8/],
-    [[PASSPHRASE, 'another one', 'another'], /two different passphrases/],
+    [[PASSPHRASE, 'another one', 'another'], /The passphrases differ/],
   ] as const) {
     t.match(await runTyped(cwd, change, {}, terminalWith(...answers)), { code: 1, complained: said });
   }

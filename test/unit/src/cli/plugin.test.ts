@@ -41,7 +41,7 @@ t.test('a plugin is written once', async (t) => {
   );
   await t.rejects(newPlugin(context, given(['hello'])), /exists; it is not overwritten/);
   for (const id of ['', '_own', '.own', '../x', 'a b']) {
-    await t.rejects(newPlugin(context, given([id])), /cannot be a plugin's id/, id);
+    await t.rejects(newPlugin(context, given([id])), /is not a valid plugin id/, id);
   }
 });
 
@@ -52,7 +52,7 @@ t.test('a call shows its answer', async (t) => {
   t.match(said(), /^200\n\{\n {2}"success": true/);
   await callPlugin(context, given(['p'], {}, ['get']));
   t.match(seen[1], { method: 'GET', path: '/api/v1/plugins/p/call', body: null });
-  await t.rejects(callPlugin(context, given(['p', '{a'])), /no JSON/);
+  await t.rejects(callPlugin(context, given(['p', '{a'])), /not valid JSON/);
 });
 
 t.test('a call that fails shows what it wrote', async (t) => {
@@ -99,7 +99,7 @@ t.test('last logs', async (t) => {
   t.test('a plugin that wrote nothing, and one that there is not', async (t) => {
     const quiet = commandBefore(t.testdir({}), () => ({ body: { data: [] } }));
     await showLogs(quiet.context, given(['p']));
-    t.match(quiet.said(), 'No call of p has written anything');
+    t.match(quiet.said(), 'No call of p has written a log');
     await t.rejects(
       loggedCalls(async () => ({ status: 404, requestId: '', body: { error: 'no plugin p' } }), 'p'),
       /404.*no plugin p/,
@@ -144,7 +144,7 @@ t.test('test plugins', async (t) => {
     const wrong = "import { test } from 'node:test'; test('fails', () => { throw new Error('no'); });";
     writeFileSync(join(plugins, 'wrong.test.ts'), wrong);
     t.equal(await testPlugins(context, given(['hello'])), 0, said());
-    t.match(said(), /✔ who calls is greeted[^]*pass 2/);
+    t.match(said(), /✔ it greets the caller[^]*pass 2/);
     writeFileSync(join(dir, 'package.json'), '{ "name": "mine", "type": "commonjs" }');
     const { context: typed, said: typedSaid } = commandBefore(dir, () => ({ body: {} }));
     t.equal(await testPlugins(typed, given(['hello'])), 0, typedSaid());

@@ -89,7 +89,7 @@ t.test('keyboard', async (t) => {
     for (const key of ['sec', 'x', '\u007f', 'ret\r']) input.write(key);
     t.equal(await answer, 'secret');
     t.equal(shown(), 'Passphrase: \n');
-    const again = keyboard.ask('Once more: ');
+    const again = keyboard.ask('Repeat it: ');
     input.write('secret\r');
     t.equal(await again, 'secret', 'one question after the other');
   });

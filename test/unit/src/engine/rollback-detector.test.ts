@@ -108,7 +108,7 @@ t.test('a database from before is not used while it holds what may have been sen
   t.strictSame(epochs, ['epoch 1', 'epoch 2'], 'what holds nothing of the kind is used, as a database of its own');
   t.match(
     folder.lines.join(''),
-    /"the database is a copy or has gone back; it holds nothing that could be sent twice"/,
+    /"the database is a copy or was rolled back; it holds nothing that could be sent twice"/,
   );
 });
 
@@ -139,7 +139,7 @@ t.test('marks rise while it runs, in the database first; one whose commit was no
     while ((await countOf()) < first + 6) await new Promise((resolve) => setTimeout(resolve, 1));
     await keeper.close();
     t.ok((openFolderMemory(folder.dir).known?.count ?? 0) <= (await countOf()));
-    t.match(folder.lines.join(''), /it cannot be noted how far the database came/);
+    t.match(folder.lines.join(''), /the mark of the database could not be written/);
   });
 });
 

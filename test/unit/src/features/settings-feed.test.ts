@@ -102,7 +102,7 @@ t.test('a look that fails is followed by the next', async (t) => {
   fail(true);
   change();
   await until(() => lines.length > 0);
-  t.match(lines[0], /changed settings were not read/);
+  t.match(lines[0], /changed settings could not be read/);
   fail(false);
   await until(() => read.network === 3);
 });

@@ -52,7 +52,7 @@ t.test('no word is repeated of a file that the bundler read by itself', (t) => {
       said.filter(({ location }) => location.file === place),
       is,
     );
-    t.match(problems, [{ text: /^This file is not valid/, place: { file: place, line: 2, column: 3 } }]);
+    t.match(problems, [{ text: /^This file cannot be parsed/, place: { file: place, line: 2, column: 3 } }]);
   }
   t.end();
 });

@@ -67,7 +67,7 @@ t.test('what the bundler reads by itself is no way to a file outside', { timeout
     t.notMatch(JSON.stringify(end), 'canary', name);
     return end.kind === 'failed' ? end.problems.map((problem) => problem.text).join() : end.kind;
   };
-  const refused = /leads out of the plugins folder/;
+  const refused = /points outside of the plugins folder/;
   for (const name of ['node_modules/linked', 'node_modules/@a/deep', 'own/dir']) {
     mkdirSync(join(folder.path, name), { recursive: true });
     folder.write(`${name}/index.js`, '');
@@ -81,9 +81,9 @@ t.test('what the bundler reads by itself is no way to a file outside', { timeout
   t.match(await said('own/dir/in.ts', ''), refused);
   t.match(await said('f.ts', `import 'folder';`), refused);
   folder.write('node_modules/main/package.json', '{"main":"../linked"}');
-  t.match(await said('m.ts', `import 'main';`), /not valid|Could not resolve/);
+  t.match(await said('m.ts', `import 'main';`), /cannot be parsed|Could not resolve/);
   folder.write('node_modules/bad/package.json', 'canary');
-  t.match(await said('b.ts', `import 'bad';`), /not valid/);
+  t.match(await said('b.ts', `import 'bad';`), /cannot be parsed/);
   folder.write('node_modules/good/package.json', '{"main":"lib"}');
   folder.write('node_modules/good/lib/index.js', 'export default 1');
   t.match(await said('g.ts', `import good from 'good'; export default good;`), 'built');

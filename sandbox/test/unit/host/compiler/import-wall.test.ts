@@ -80,7 +80,7 @@ t.test('imports stay inside the plugins folder, its packages and the guest modul
   t.notMatch(through, '("util")');
   for (const file of ['absolute.ts', 'dotted.ts', 'linked.ts', 'evil.ts']) {
     const text = await bundle(file);
-    t.match(text, /leads out of the plugins folder/, file);
+    t.match(text, /points outside of the plugins folder/, file);
     t.notMatch(text, 'canary', file);
   }
 });
@@ -235,7 +235,7 @@ t.test('an import that leads out is refused alike, whether anything is there or 
         }),
       );
       t.equal(there, missing, `${around} ${spelling}`);
-      t.match(there, /The import leads out of the plugins folder/, `${around} ${spelling}`);
+      t.match(there, /The import points outside of the plugins folder/, `${around} ${spelling}`);
     }
   }
   const ordinary = await bundle('lib/up.ts');

@@ -37,10 +37,10 @@ t.test('an ordinary file that is allowed is read, and whatever else is told', { 
   t.equal(read.bytes.toString(), 'export {};');
   for (const [name, reason] of [
     ['large.ts', /16777217 bytes, more than 16777216/],
-    ['away.ts', /out of the plugins folder/],
-    ['zero.ts', /out of the plugins folder/],
+    ['away.ts', /outside of the plugins folder/],
+    ['zero.ts', /outside of the plugins folder/],
     ['nowhere.ts', /Could not read/],
-    ['../outside.ts', /out of the plugins folder/],
+    ['../outside.ts', /outside of the plugins folder/],
   ] as const) {
     t.match(await readSource(at(name), inside), reason, name);
   }
@@ -125,13 +125,13 @@ t.test('links', async (t) => {
     place.write('plugins/node_modules/own/index.js', 'export default "own";');
     t.match(await used('own'), '"own"');
     symlinkSync(elsewhere, join(root, 'node_modules/away'));
-    t.match(await used('away'), '"away" is a link that leads out of the plugins folder');
+    t.match(await used('away'), '"away" is a link that points outside of the plugins folder');
     symlinkSync(root, join(root, 'node_modules/self'));
     t.match(await used('self/deps'), 'handler', 'a link to the plugins themselves');
 
     symlinkSync(join(elsewhere, 'secret.ts'), join(root, 'link.ts'));
     for (const specifier of ['./link', './link.ts'])
-      t.match(await used(specifier), /leads out of the plugins folder/, specifier);
+      t.match(await used(specifier), /points outside of the plugins folder/, specifier);
     symlinkSync(elsewhere, join(root, 'linked'));
     t.match(await used('./linked/secret.ts'), '"linked" is a link that leads out');
   });

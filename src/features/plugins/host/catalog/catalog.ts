@@ -255,7 +255,7 @@ export class PluginCatalog {
         this.plugins.delete(id);
         this.missing.delete(id);
         this.deps.gone?.(id);
-        this.deps.log.info({ pluginId: id }, 'a plugin is gone');
+        this.deps.log.info({ pluginId: id }, 'a plugin was removed');
       }
     }
     clearTimeout(this.lookAgain);

@@ -515,9 +515,9 @@ t.test('known', async (t) => {
     t.strictSame(await faults(t, {}, world), []);
     const wrong = { allowed_programs: [GONE, TOKEN_PROGRAM], allowed_tokens: [{ mint: GONE }, { mint: MINT }] };
     t.strictSame(await faults(t, wrong, world), [
-      `allowed_programs: ${GONE} is not on this network; correct it, or take it out`,
-      `allowed_programs: ${TOKEN_PROGRAM} is an account and no program; correct it, or take it out`,
-      `allowed_tokens: ${GONE} is not a token on this network; correct it, or take it out`,
+      `allowed_programs: ${GONE} is not on this network; correct it, or remove it`,
+      `allowed_programs: ${TOKEN_PROGRAM} is an account and no program; correct it, or remove it`,
+      `allowed_tokens: ${GONE} is not a token on this network; correct it, or remove it`,
     ]);
   });
 

@@ -43,7 +43,7 @@ t.test('what nodes refuse, by what it means', (t) => {
   ];
   for (const [result, kind] of cases) t.match(refused(result), { outcome: { kind }, hasJudged: true }, result.type);
   t.match(refused(Result.txBadSeq()), { outcome: { reason: 'TxBadSeq' } });
-  t.match(refused(Result.txInsufficientFee()), { outcome: { reason: 'TxInsufficientFee: 100 stroops are asked' } });
+  t.match(refused(Result.txInsufficientFee()), { outcome: { reason: 'TxInsufficientFee: 100 stroops are required' } });
   const unsigned = Result.txFailed([xdr.OperationResult.opBadAuth()]);
   t.match(refused(unsigned), { outcome: { kind: 'refused', reason: 'TxFailed op=OpBadAuth' } });
   t.match(sendRefusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, hasJudged: true });

@@ -58,8 +58,11 @@ t.test('which form it is, is said in the reference’s words', (t) => {
     [{ operations: null }, 'Must provide either operations or transaction_xdr'],
     [{ operations: [] }, 'Must provide either operations or transaction_xdr'],
     [{ fee_bump: true }, 'Cannot request fee_bump with operations mode'],
-    [{ max_fee: 5 }, 'max_fee is of fee_bump only'],
-    [{ operations: null, transaction_xdr: xdr, memo: { type: 'id', value: 1 } }, 'memo is of operations only'],
+    [{ max_fee: 5 }, 'max_fee is only allowed with fee_bump'],
+    [
+      { operations: null, transaction_xdr: xdr, memo: { type: 'id', value: 1 } },
+      'memo is only allowed with operations',
+    ],
     [
       { operations: null, transaction_xdr: xdr, fee_bump: true },
       'Transaction validation error: Cannot request fee_bump with unsigned XDR',

@@ -187,7 +187,7 @@ t.test('who took a version is kept, and who did not is told once with the reason
   const told = { kind: 'not-taken', text: 'Attempt 1 not taken by https://a.test (busy): txpool is full' };
   t.match(await world.store.read.decisions(id, 10), [told]);
   t.equal((await world.store.read.decisions(id, 10)).length, 1);
-  t.equal(world.logLines.filter((line) => line.includes('bytes not taken')).length, 1);
+  t.equal(world.logLines.filter((line) => line.includes('nodes did not accept a signed transaction')).length, 1);
 
   await due();
   outcome = { kind: 'accepted', by: 'https://b.test' };

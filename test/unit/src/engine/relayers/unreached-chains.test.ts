@@ -94,7 +94,7 @@ t.test('a store that does not answer says nothing about who reaches a relayer', 
   await reach.start();
   isAway = true;
   await t.rejects(reach.lost('r1', SEEN), { message: 'the database is away' });
-  await until(() => /other instances not heard/.test(lines.join('')));
+  await until(() => /hints of other instances are not received/.test(lines.join('')));
   t.equal(reach.isForOthers('r1'), true, 'what was heard last stands');
   await reach.close();
   await reach.close();

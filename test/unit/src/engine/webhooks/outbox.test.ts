@@ -113,7 +113,7 @@ t.test('what cannot be shown costs its event, not the commit', async (t) => {
   });
   t.equal(kept, 'kept');
   t.equal(await world.store.read.waitingEvents(), 0);
-  t.match(world.logLines.join(''), /webhook event not made/);
+  t.match(world.logLines.join(''), /a webhook event could not be created/);
 });
 
 t.test('a commit is told as a hint', async (t) => {

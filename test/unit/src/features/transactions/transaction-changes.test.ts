@@ -331,7 +331,7 @@ t.test('what could not be stored is named', async (t) => {
   });
   t.equal((await world.store.read.intents(LANE, 200)).length, 1);
   t.strictSame(woken, [LANE]);
-  t.match(world.logLines.join(''), /cancellations not stored/);
+  t.match(world.logLines.join(''), /cancellations could not be stored/);
 });
 
 t.test('a transaction is found by its nonce', async (t) => {

@@ -363,7 +363,7 @@ t.test('network declarations', async (t) => {
     );
     t.strictSame(await apply([declared('mine'), declared('sepolia'), declared('custom')]), []);
     t.equal(lines.length, 3);
-    t.match(lines[0], /"network":"evm:\w+".*as the configuration declares it/);
+    t.match(lines[0], /"network":"evm:\w+".*as its file declares it again/);
   });
 
   t.test('a declaration that is gone deletes nothing', async (t) => {

@@ -93,10 +93,10 @@ t.test('unsigned', async (t) => {
     const asks = (change: EnvelopeHow['with']) => own([payOp('1')], change === undefined ? {} : { with: change });
     const cases: [string, RegExp][] = [
       [envelopeText(CLIENT, [payOp('1')], { signers: [] }), /does not match relayer account/],
-      [asks((builder) => builder.setMinAccountSequence('5')), /gives the sequence/],
-      [asks((builder) => builder.setMinAccountSequenceAge(5n)), /gives the sequence/],
-      [asks((builder) => builder.setMinAccountSequenceLedgerGap(5)), /gives the sequence/],
-      [asks((builder) => builder.setExtraSigners([OTHER.publicKey()])), /no extra signers/],
+      [asks((builder) => builder.setMinAccountSequence('5')), /sets the sequence/],
+      [asks((builder) => builder.setMinAccountSequenceAge(5n)), /sets the sequence/],
+      [asks((builder) => builder.setMinAccountSequenceLedgerGap(5)), /sets the sequence/],
+      [asks((builder) => builder.setExtraSigners([OTHER.publicKey()])), /not require extra signers/],
       [own([payOp('1'), merge]), /operations\.1: the relayer's account is merged/],
       [bumpText(own([payOp('1')]), 400n), /give the transaction in it/],
     ];

@@ -88,7 +88,7 @@ t.test('where users pay, it has one payment to the relayer and bids no more than
   t.throws(() => parse(good, { policies }), { message: /Exactly one payment to the relayer/ });
   const gap = { with: (builder: TransactionBuilder) => builder.setMinAccountSequenceAge(900n) };
   t.throws(() => parse(envelopeText(CLIENT, [payOp('1'), toRelayer], gap), { policies }), {
-    message: /it can ask for time bounds, and for nothing else/,
+    message: /of the preconditions only time bounds are allowed/,
   });
   const merge = Operation.accountMerge({ destination: OTHER.publicKey() });
   t.throws(() => parse(envelopeText(CLIENT, [toRelayer, merge]), { policies }), {

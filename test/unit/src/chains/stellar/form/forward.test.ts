@@ -63,7 +63,7 @@ t.test('what is none is refused with its place', (t) => {
       () => parse(envelopeText(RELAYER, [payOp('1')], { signers: [] })),
       /^Transaction validation error: operations\.0: it is no/,
     ],
-    [() => parse(forwardText(forwardTo({ lastLedger: 91 }))), /signed_auth_entry: it is not to this call/],
+    [() => parse(forwardText(forwardTo({ lastLedger: 91 }))), /signed_auth_entry: it is for another call/],
   ];
   for (const [asked, message] of cases) t.throws(asked, { code: 'INVALID_REQUEST', message });
   t.end();
@@ -96,11 +96,11 @@ t.test('forward', async (t) => {
       [{ fee: -5n }, /its fee_amount is -5/],
       [{ fee: 5_251n }, /fee_amount 5251 is beyond its max_fee_amount 5250/],
       [{ user: OTHER.publicKey() }, /signed_auth_entry: it is of G\w+, not of the user G/],
-      [{ mostFee: 6_000n }, /signed_auth_entry: it is not to this call/],
-      [{ lastLedger: 91 }, /signed_auth_entry: it is not to this call/],
-      [{ token: TARGET }, /signed_auth_entry: it is not to this call/],
-      [{ forwarder: TARGET }, /signed_auth_entry: it is not to this call/],
-      [{ target: steal }, /signed_auth_entry: it is not to this call/],
+      [{ mostFee: 6_000n }, /signed_auth_entry: it is for another call/],
+      [{ lastLedger: 91 }, /signed_auth_entry: it is for another call/],
+      [{ token: TARGET }, /signed_auth_entry: it is for another call/],
+      [{ forwarder: TARGET }, /signed_auth_entry: it is for another call/],
+      [{ target: steal }, /signed_auth_entry: it is for another call/],
     ];
     const entry = consentBy(CLIENT, rootOf(forward));
     for (const [over, fault] of cases) {
@@ -108,7 +108,7 @@ t.test('forward', async (t) => {
       t.match(checkFeeForward(transaction, entry, RELAYER.publicKey()), fault);
     }
     const { transaction } = readEnvelope(envelopeText(RELAYER, [payOp('1')]));
-    t.match(checkFeeForward(transaction, entry, RELAYER.publicKey()), /no call forward/);
+    t.match(checkFeeForward(transaction, entry, RELAYER.publicKey()), /not a call of forward/);
     t.end();
   });
 
@@ -129,7 +129,7 @@ t.test('forward', async (t) => {
       return checkFeeForward(other, consentBy(CLIENT, rootOf(forward)), RELAYER.publicKey());
     };
     t.match(beside(ofSource(own), consentBy(RELAYER, own), consentBy(CLIENT, below(steal))), { fee: 5_000n });
-    const more = /^auth\.0: it asks for the relayer's own consent to more/;
+    const more = /^auth\.0: it asks for the relayer's own authorization of more/;
     for (const root of [below(steal), below(forwardCallOf(forward), below(steal)), below(forward.target)]) {
       t.match(beside(ofSource(root)), more);
       t.match(beside(consentBy(RELAYER, root)), more);
@@ -143,7 +143,7 @@ t.test('forward', async (t) => {
     const twice = [below(feeApprovalOf(forward)), below(feeApprovalOf(forward))];
     const dearer = feeApprovalOf(forwardTo({ mostFee: 9_000n }));
     const cases: [xdr.SorobanAuthorizedInvocation, RegExp][] = [
-      [below(forwardCallOf(forward)), /not to this call/],
+      [below(forwardCallOf(forward)), /for another call/],
       [below(root, ...twice), /subInvocations\.1/],
       [below(root, below(steal)), /subInvocations\.0/],
       [below(root, below(dearer)), /subInvocations\.0/],
@@ -152,7 +152,7 @@ t.test('forward', async (t) => {
     for (const [tree, fault] of cases) t.match(forwardConsentFault(consentBy(CLIENT, tree), forward), fault);
     const credentials = xdr.SorobanCredentials.sorobanCredentialsSourceAccount();
     const nobodys = new xdr.SorobanAuthorizationEntry({ credentials, rootInvocation: rootOf(forward) });
-    t.match(forwardConsentFault(nobodys, forward), /it is of nobody/);
+    t.match(forwardConsentFault(nobodys, forward), /it names nobody/);
     t.match(forwardConsentFault(consentBy(Keypair.random(), rootOf(forward)), forward), /not of the user/);
     t.end();
   });

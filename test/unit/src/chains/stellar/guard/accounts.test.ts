@@ -30,7 +30,10 @@ t.test('where it takes that account away', (t) => {
     { medThreshold: 1 },
     { highThreshold: 1 },
   ]) {
-    t.match(accountLossFault(of(RELAYER, Operation.setOptions(power)), ADDRESS), /^operations\.0: who may sign/);
+    t.match(
+      accountLossFault(of(RELAYER, Operation.setOptions(power)), ADDRESS),
+      /^operations\.0: the signers of the relayer's account/,
+    );
     t.equal(accountLossFault(of(CLIENT, Operation.setOptions(power)), ADDRESS), undefined, 'of another account');
   }
   const leap = (bumpTo: bigint) =>

@@ -51,7 +51,7 @@ t.test('nothing acts in the relayer’s name', (t) => {
     xdr.SorobanCredentials.sorobanCredentialsAddressV2(own),
     xdr.SorobanCredentials.sorobanCredentialsAddressWithDelegates(delegated),
   ]) {
-    t.match(faultOf(withConsent(credentials)), /^operations\.0: auth\.0: it asks for the relayer's own consent/);
+    t.match(faultOf(withConsent(credentials)), /^operations\.0: auth\.0: it asks for the relayer's own authorization/);
   }
   t.end();
 });

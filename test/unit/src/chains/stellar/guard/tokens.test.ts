@@ -39,8 +39,8 @@ t.test('known', async (t) => {
   t.test('what it does not have is named, with what to do', async (t) => {
     for (const nodes of [endpointsOf(empty), endpointsOf(empty, empty)]) {
       t.strictSame(await policyFaults(nodes, there, account), [
-        `allowed_tokens: the issuer of ${USD} is not on this network; correct it, or take it out`,
-        `allowed_tokens: ${TOKEN} is not a token on this network; correct it, or take it out`,
+        `allowed_tokens: the issuer of ${USD} is not on this network; correct it, or remove it`,
+        `allowed_tokens: ${TOKEN} is not a token on this network; correct it, or remove it`,
       ]);
     }
   });

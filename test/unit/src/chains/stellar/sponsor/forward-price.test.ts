@@ -58,7 +58,7 @@ t.test('only the network’s forwarder, and calls that a node lets pass', async 
     message: /simulation failed: HostError/,
   });
   const late = assertForwardPaid(read, request({}, 60), account(), market);
-  await t.rejects(late, { message: /consent in its auth has expired/ });
+  await t.rejects(late, { message: /authorization entry in its auth has expired/ });
   t.equal(await sorobanInclusionFee(read), 100n);
 });
 

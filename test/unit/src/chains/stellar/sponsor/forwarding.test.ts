@@ -96,14 +96,14 @@ t.test('what the relayer has no part in is not built', async (t) => {
     auth: [consentBy(OTHER, below(steal))],
   });
   const cases: [Promise<unknown>, RegExp][] = [
+    [build(found((call) => [own(below(call, below(steal))), userRoot(call)])), /needs the relayer’s own authorization/],
+    [build(found((call) => [userRoot(call), consentBy(OTHER, below(steal))])), /authorization of 2 addresses/],
+    [build(found((call) => [own(below(call))])), /authorization of 0 addresses/],
+    [build(found((call) => [userRoot(call, below(steal))])), /asks for another authorization: subInvocations\.0/],
     [
-      build(found((call) => [own(below(call, below(steal))), userRoot(call)])),
-      /needs the consent of the relayer itself/,
+      build(found((call) => [consentBy(CLIENT, below(forwardCallOf(askedIn(call))))])),
+      /asks for another authorization/,
     ],
-    [build(found((call) => [userRoot(call), consentBy(OTHER, below(steal))])), /consent of 2 addresses/],
-    [build(found((call) => [own(below(call))])), /consent of 0 addresses/],
-    [build(found((call) => [userRoot(call, below(steal))])), /asks for another consent: subInvocations\.0/],
-    [build(found((call) => [consentBy(CLIENT, below(forwardCallOf(askedIn(call))))])), /asks for another consent/],
     [build({ forward: { error: 'HostError: Error(Auth, InvalidAction)' } }), /simulation failed: HostError/],
     [
       build({
@@ -118,8 +118,8 @@ t.test('what the relayer has no part in is not built', async (t) => {
     [build({ balance: ran([], i128(4_699n)) }), /user has 0.0004699 C\w+ but needs 0.00047 C/],
     [build({}, { max_fee: 4_699 }), /Max fee exceeded: 4699/],
     [build({}, { allowed_tokens: [{ asset: 'native', max_allowed_fee: 4_934 }] }), /Max fee exceeded: 4934/],
-    [build({}, {}, draft(elsewhere)), /operations\.0: it is of another account/],
-    [build({}, {}, draft(withOthers)), /auth\.0: only the user can consent/],
+    [build({}, {}, draft(elsewhere)), /operations\.0: its source is another account/],
+    [build({}, {}, draft(withOthers)), /auth\.0: only the user can authorize/],
     [build({}, {}, draft(), null), /FeeForwarder address not configured: set fee_forwarder of the network testnet/],
   ];
   for (const [asked, message] of cases) await t.rejects(asked, { code: 'INVALID_REQUEST', message });

@@ -54,7 +54,7 @@ t.test('no path is the client’s to know, and no answer is not', async (t) => {
     await t.rejects(told(answer), { code: 'PROVIDER_FAILED' }, JSON.stringify(answer));
   }
   await t.rejects(quoteTokensFor({ network: 'testnet', horizon: null }, asset, 300n), {
-    message: /names no horizon_url/,
+    message: /has no horizon_url/,
   });
   await t.rejects(quoteTokensFor({ network: 'testnet', horizon: NO_MARKET }, asset, 300n), { code: 'PROVIDER_FAILED' });
   const get = () => Promise.reject(new RangeError('ours'));

@@ -40,7 +40,10 @@ t.test('what the relayer pays for nobody', async (t) => {
     [ask({ operations, source_account: 'G' }), /expected an account/],
     [ask({ operations, source_account: OTHER.publicKey() }), /source account does not exist/],
     [by(bumpText(envelopeText(CLIENT, [payOp('1')]), 400n)), /it is a fee bump/],
-    [by(envelopeText(CLIENT, [payOp('1')], { with: (one) => one.setLedgerbounds(1, 5) })), /for nothing else/],
+    [
+      by(envelopeText(CLIENT, [payOp('1')], { with: (one) => one.setLedgerbounds(1, 5) })),
+      /only time bounds are allowed/,
+    ],
     [by(envelopeText(CLIENT, [])), /no operations/],
     [by(envelopeText(CLIENT, [Operation.accountMerge({ destination: OTHER.publicKey() })])), /AccountMerge/],
     [by(envelopeText(RELAYER, [payOp('1')])), /relayer's own/],

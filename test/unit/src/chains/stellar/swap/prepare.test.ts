@@ -155,10 +155,10 @@ t.test('consents', async (t) => {
     const approve = invocation(TOKEN, 'approve', [addressValue(relayer), addressValue(ROUTER), amountValue(1_000n)]);
     const good = consent([transfer({})]);
     for (const [what, consents, fault] of [
-      ['none', [], /needs 0 consents/],
-      ['two', [good, good], /needs 2 consents/],
-      ['of somebody else', [consent([transfer({})], other)], /somebody else’s consent/],
-      ['no transfer', [consent([])], /takes nothing/],
+      ['none', [], /needs 0 authorizations/],
+      ['two', [good, good], /needs 2 authorizations/],
+      ['of somebody else', [consent([transfer({})], other)], /another account’s authorization/],
+      ['no transfer', [consent([])], /transfers none/],
       ['two transfers', [consent([transfer({}), transfer({ token: NATIVE })])], /more than one transfer/],
       ['one below', [consent([transfer({ below: [transfer({ token: NATIVE })] })])], /more than one transfer/],
       ['an allowance', [consent([approve])], /calls approve/],

@@ -83,10 +83,10 @@ t.test('of several nodes the middle one’s price holds', async (t) => {
 
 t.test('what nobody trades, or somebody else should, is no trade', async (t) => {
   const fails = (name: string, message: RegExp) => ({ name, message });
-  await t.rejects(trade(endpointsOf(nodeWith({}))), fails('MarketFailure', /the router does not trade it/));
+  await t.rejects(trade(endpointsOf(nodeWith({}))), fails('MarketFailure', /the router cannot trade it/));
   await t.rejects(trade(endpointsOf(quoting(0n))), fails('MarketFailure', /No path found/));
   const odd = nodeWith({ router_get_amounts_out: () => ({ value: amountValue(5n) }) });
-  await t.rejects(trade(endpointsOf(odd)), fails('MarketFailure', /quote is none/));
+  await t.rejects(trade(endpointsOf(odd)), fails('MarketFailure', /returned no quote/));
   const stray = { ...quote(), rawTrade: { path: [TOKEN, OTHER_TOKEN, NATIVE] } };
   await t.rejects(trade(undefined, stray), fails('MarketFailure', /leads over C\w+, which allowed_tokens/));
   await t.rejects(trade(undefined, 'x'), fails('MarketFailure', /its quote is invalid/));

@@ -351,7 +351,7 @@ t.test('a file that is away for a moment takes nothing away', async (t) => {
     (serving) => serving !== first,
   );
   t.not(catalog.get('a')?.serving, first);
-  t.notMatch(lines.join(), 'a plugin is gone');
+  t.notMatch(lines.join(), 'a plugin was removed');
 });
 
 t.test('a new version serves once a process has loaded it', async (t) => {
