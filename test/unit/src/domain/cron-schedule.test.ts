@@ -159,3 +159,36 @@ t.test('time zones have IANA names', async (t) => {
   for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(zone), zone);
   for (const zone of ['', '+02:00', 'Europe/Atlantis', 'Berlin', '2026']) t.notOk(isTimeZone(zone), zone);
 });
+
+t.test('crontab: public reports of schedules that came too often, too late or never', async (t) => {
+  const sydney = '2024-04-06T14:59:00Z';
+  const count = (schedule: string, zone: string, from: string, to: string) =>
+    moments(schedule, zone, from, 400).filter((moment) => moment <= to).length;
+  // kelektiv/node-cron #881: two runs were missing in the hour that Melbourne's clocks showed twice.
+  t.same(moments('*/30 * * * *', 'Australia/Melbourne', sydney, 4), [
+    ...['2024-04-06T15:00', '2024-04-06T15:30', '2024-04-06T16:00', '2024-04-06T16:30'],
+  ]);
+  // Steve-Mcl/node-red-contrib-cron-plus #108 stood still for it; meteor/meteor-synced-cron #152 ran without a pause.
+  t.equal(count('* * * * *', 'Europe/London', '2025-10-25T23:59:00Z', '2025-10-26T01:59'), 120);
+  t.equal(count('* * * * *', 'Europe/Berlin', '2024-10-26T23:59:00Z', '2024-10-27T01:59'), 120);
+  // kelektiv/node-cron #563, HabitRPG/habitica-ios #271: twice in a night, or in none.
+  t.same(moments('0 3 * * *', 'Europe/Berlin', '2015-10-24T12:00:00Z', 2), ['2015-10-25T02:00', '2015-10-26T02:00']);
+  t.same(moments('30 1 * * *', 'Europe/London', '2022-10-29T12:00:00Z', 2), ['2022-10-30T00:30', '2022-10-31T01:30']);
+  // cronie-crond/cronie #124: schedules in UTC followed the clocks of the machine.
+  t.same(moments('30 1 * * *', 'UTC', '2022-10-29T12:00:00Z', 2), ['2022-10-30T01:30', '2022-10-31T01:30']);
+  // woocommerce/action-scheduler #885: the wall clock counts, on both sides of a change.
+  t.same(moments('0 9 * * *', 'America/New_York', '2022-11-05T00:00:00Z', 3), [
+    ...['2022-11-05T13:00', '2022-11-06T14:00', '2022-11-07T14:00'],
+  ]);
+  // Clocks that are set by half an hour (Lord Howe Island).
+  t.same(moments('15 2 * * *', 'Australia/Lord_Howe', '2024-10-05T12:00:00Z', 2), [
+    ...['2024-10-05T15:30', '2024-10-06T15:15'],
+  ]);
+  // harrisiirak/cron-parser #410: a day that no month has is no fault beside a weekday.
+  t.same(moments('0 0 31 2 1-5', 'UTC', '2026-01-30T00:00:00Z', 2), ['2026-02-02T00:00', '2026-02-03T00:00']);
+  // atifaziz/NCrontab #106: alone it is.
+  t.equal(parseCrontab('0 0 30 2 *'), undefined);
+  // harrisiirak/cron-parser #173, dragonmantank/cron-expression #61: either day counts; #347: not beside a star.
+  t.same(moments('30 0 1 * 1', 'UTC', '2026-08-31T12:00:00Z', 2), ['2026-09-01T00:30', '2026-09-07T00:30']);
+  t.same(moments('0 0 */3 * 1-5', 'UTC', '2026-09-01T12:00:00Z', 2), ['2026-09-04T00:00', '2026-09-07T00:00']);
+});

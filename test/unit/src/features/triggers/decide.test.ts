@@ -66,6 +66,21 @@ t.test('a clock that is set back and forth', async (t) => {
   t.same(decideMoments(hourly, NOON + 5, NOON + HOUR, false), { fire: NOON + HOUR, at: NOON + HOUR, skipped: 0 });
 });
 
+t.test('public reports of clocks that jumped', async (t) => {
+  const minutely: Trigger = { name: 'a', cron: '* * * * *' };
+  // robfig/cron #480, citusdata/pg_cron #105, go-co-op/gocron #438: set ahead by hours and back, it stood still for hours.
+  const back = decideMoments(minutely, NOON + 8 * HOUR, NOON, false);
+  t.same(decideMoments(minutely, back.at, NOON + 60_000, false), {
+    ...{ fire: NOON + 60_000, at: NOON + 60_000, skipped: 0 },
+  });
+  // Hexagon/croner #277: also from the year 3010.
+  t.same(decideMoments(minutely, Date.parse('3010-01-01T00:00:00Z'), NOON, false), { at: NOON, skipped: 0 });
+  // robfig/cron #26, node-schedule/node-schedule #431: an hour ahead, it ran 720 times at once.
+  t.match(decideMoments({ name: 'a', every: '5s' }, NOON - HOUR, NOON, false), { fire: NOON, at: NOON, skipped: 719 });
+  // node-schedule/node-schedule #632: after a sleep of the machine it came two days late.
+  t.match(decideMoments({ name: 'a', cron: '30 10 * * 0' }, NOON - 2 * DAY, NOON, false).at, NOON - 2 * DAY);
+});
+
 t.test('a rate', async (t) => {
   const limited: Trigger = { ...often, at_most: '3/m' };
   let rateAt = 0;

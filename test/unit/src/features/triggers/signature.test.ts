@@ -95,6 +95,33 @@ t.test('a delivery with a signed time is not taken as one of a scheme without a 
 t.test('a secret of Standard Webhooks is base64 behind its prefix', async (t) => {
   const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`;
   t.ok(verify(SENDERS['Standard Webhooks']?.(BODY, SECONDS) ?? {}, { secret }));
+  // nextlyhq/nextly #227: the reference libraries take the same base64 without the prefix.
+  t.ok(verify(SENDERS['Standard Webhooks']?.(BODY, SECONDS) ?? {}, { secret: secret.slice(6) }));
+  // sandbaseai/sandbase-harness #256: a secret without the prefix may be the key itself.
+  const plain = 'QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3ODkwMQ==';
+  const signature = createHmac('sha256', plain).update(`msg_1.${SECONDS}.${BODY}`).digest('base64');
+  const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': SECONDS, 'webhook-signature': `v1,${signature}` };
+  t.ok(verify(headers, { secret: plain }));
+  t.equal(verify({ ...headers, 'webhook-signature': `v1,${hmac('x', 'base64')}` }, { secret: plain }), undefined);
+});
+
+t.test('public reports of webhooks that were refused, or taken twice', async (t) => {
+  const right = hmac(`${SECONDS}.${BODY}`);
+  const other = hmac(`${SECONDS}.${BODY}`, 'hex', 'the secret before the rotation');
+  // profullstack/sh1pt #480 and #530, Significant-Gravitas/AutoGPT #13435: any signature of the header may be right.
+  for (const signatures of [`v1=${right},v1=${other}`, `v1=${other},v1=${right}`, `v0=${other}, v1=${right}`]) {
+    t.ok(verify({ 'stripe-signature': `t=${SECONDS},${signatures}` }), signatures);
+  }
+  // profullstack/sh1pt #856: a time that is no number is not fresh.
+  for (const time of ['Infinity', '-1', '9'.repeat(16), '']) {
+    t.equal(verify({ 'stripe-signature': `t=${time},v1=${hmac(`${time}.${BODY}`)}` }), undefined, time);
+  }
+  // prathamdby/pr-agent #476, ShipfoxHQ/shipfox #709, 2witstudios/PageSpace #2199: an id that is not signed is exchanged.
+  const github = { 'x-hub-signature-256': `sha256=${hmac(BODY)}` };
+  const [first, ...ids] = verify({ ...github, 'x-github-delivery': 'd-1' }) ?? [];
+  const again = verify({ ...github, 'x-github-delivery': 'd-2' }) ?? [];
+  t.equal(again[0], first, 'the content tells that it is the same');
+  t.notOk(ids.some((id) => again.includes(id as never)));
 });
 
 t.test('what is no signature', async (t) => {
