@@ -78,9 +78,11 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const names = new GlobalNames(global, changed);
   const freezer = new Freezer();
   const objects = new ReachableObjects(freezer, changed);
-  const globals = installGlobals(global, { link, end, calls, clock, load, names, objects, changed });
+  const isInCall = () => end.number > 0 && made === undefined;
+  const globals = installGlobals(global, { link, end, calls, clock, load, names, objects, changed, isInCall });
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
+  let made: MadeModule | undefined;
 
   return {
     setup(text) {
@@ -121,6 +123,26 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
     },
 
+    evaluate(make, now) {
+      if (reused?.isAsItWas() !== true) return false;
+      clock.load(now);
+      globals.reset();
+      environment.forget();
+      made = { namespaces: [], exports: undefined, thrown: undefined };
+      apply(make as (made: MadeModule) => void, undefined, [made]);
+      return true;
+    },
+
+    settle() {
+      const { namespaces, exports, thrown } = made as MadeModule;
+      made = undefined;
+      moduleExports = exports;
+      closeNamespaces(namespaces);
+      clock.seal();
+      if (reused?.isAsItWas() !== true) link.retire();
+      return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
+    },
+
     invoke(text, now) {
       if (reused?.beginCall() === false) return false;
       if (now !== undefined) clock.stopAt(now);
@@ -143,6 +165,13 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       globals.timers.fire(id);
     },
   };
+}
+
+/** What a module leaves that runs as a function. */
+interface MadeModule {
+  readonly namespaces: unknown[];
+  exports: unknown;
+  thrown: { error: unknown } | undefined;
 }
 
 type OldMain = (api: unknown, params: unknown) => unknown;

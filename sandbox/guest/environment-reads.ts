@@ -14,7 +14,7 @@ const MAX_GUESSED = 3;
  */
 export class UngrantedEnvironmentReads {
   /** For each missing name, whether it has been reported. */
-  readonly #missed: SafeMap<string, boolean> = new SafeMap();
+  #missed: SafeMap<string, boolean> = new SafeMap();
   #ofCall: SafeMap<string, true> = new SafeMap();
 
   /** The environment as the plugin sees it: an ordinary object, except that reads of missing names are recorded. */
@@ -26,6 +26,12 @@ export class UngrantedEnvironmentReads {
         return target[key as string];
       },
     } as ProxyHandler<Record<string, string>>);
+  }
+
+  /** Forgets all reads, because the module runs anew. */
+  forget(): void {
+    if (this.#missed.size > 0) this.#missed = new SafeMap();
+    this.begin();
   }
 
   /** Begins a call. */

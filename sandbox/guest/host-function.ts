@@ -71,6 +71,14 @@ export interface GuestEntries {
    */
   seal(): string;
   /**
+   * Runs the plugin's module in a sealed world, in place of the one that ran before. `make` is the module as a function.
+   * `now` is where the clock stands meanwhile, for a durable call. `settle` follows, when all that the module began has
+   * run. Returns false, and runs nothing, when something was left behind.
+   */
+  evaluate(make: unknown, now?: number): boolean;
+  /** Takes what `evaluate` has made. Returns as `seal` does. */
+  settle(): string;
+  /**
    * Starts the handler. `text` is an `InvocationContext`. The outcome arrives through `done`. Returns false, and runs
    * nothing, when the call would see what an earlier call has left behind. `now` is where the clock of a durable call
    * begins.

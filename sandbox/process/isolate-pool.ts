@@ -11,23 +11,34 @@ const READY = { plugin: 1, call: 3 } as const;
 const POOL_SHARE = 0.25;
 const MIB = 1_048_576;
 
-/**
- * Makes one isolate of the pool's version; throws when the module does not evaluate.
- * @param start of the durable call for which the module is evaluated
- */
-export type CreateIsolate = (start?: DurableStart) => GuestIsolate;
+/** Makes isolates of the pool's version. `start` is that of the durable call for which the module is evaluated. */
+export interface IsolateMaker {
+  /**
+   * Makes one isolate.
+   * @param isRenewable whether its module can be evaluated anew
+   * @throws EvaluationError when the module does not evaluate
+   */
+  create(start?: DurableStart, isRenewable?: boolean): GuestIsolate;
+  /** Makes the first renewable isolate, or returns undefined when there can be none of this version. */
+  tryRenewable(start: DurableStart): GuestIsolate | undefined;
+  /** Evaluates the module of a renewable isolate anew. Returns whether it serves on. */
+  renew(isolate: GuestIsolate, start?: DurableStart): boolean;
+  /** Takes an isolate that serves no other call, and disposes of it now or soon. */
+  discard(isolate: GuestIsolate): void;
+}
 
 /**
  * The waiting isolates of one plugin version. Last in, first out: the most recently used isolate serves next, and
  * isolates that stay unused can be let go.
  *
- * A durable call gets an isolate that has served no call, so that each of its runs begins alike. If the module reads the
- * time or draws numbers while it loads, it is evaluated for that call, with the call's own time and chance.
+ * A durable call gets a module that has served no call, so that each of its runs begins alike: evaluated anew in a
+ * renewable isolate, or else in an isolate that has served no call. Either all of a version's durable calls get the one
+ * or all get the other. If the module reads the time or draws numbers while it loads, it is evaluated for that call, with
+ * the call's own time and chance.
  */
 export class IsolatePool {
   readonly version: PluginVersion;
-  readonly #create: CreateIsolate;
-  readonly #discard: (isolate: GuestIsolate) => void;
+  readonly #maker: IsolateMaker;
   #waiting: GuestIsolate[] = [];
   #room = 1;
   #taken = 0;
@@ -35,19 +46,15 @@ export class IsolatePool {
   #draining = false;
   /** Whether durable calls come, so that an isolate waits for the next one. */
   #hasDurable = false;
+  /** Whether durable calls get renewable isolates. Tried for the first of them. */
+  #renews: boolean | undefined;
   #isPure = true;
   /** Isolates whose first call, a durable one, still runs. */
   readonly #durable = new Set<GuestIsolate>();
 
-  /** @param discard takes an isolate that serves no other call, and disposes of it now or soon */
-  constructor(
-    version: PluginVersion,
-    create: CreateIsolate,
-    discard = (isolate: GuestIsolate): void => isolate.dispose(),
-  ) {
+  constructor(version: PluginVersion, maker: IsolateMaker) {
     this.version = version;
-    this.#create = create;
-    this.#discard = discard;
+    this.#maker = maker;
   }
 
   /** Isolates alive: waiting ones and those in use. */
@@ -57,15 +64,17 @@ export class IsolatePool {
 
   /** Whether a call gets an isolate without waiting for its module. */
   isReadyFor(start?: DurableStart): boolean {
-    return start === undefined ? this.#waiting.length > 0 : this.#unused() >= 0;
+    if (start === undefined) return this.#waiting.length > 0;
+    return this.#unused() >= 0 || this.#waiting[this.#renewable()]?.evaluatedQuickly === true;
   }
 
   /** True when fewer isolates wait than should; {@link prepare} makes one. */
   get wantsMore(): boolean {
     const ready = Math.min(READY[this.version.isolation], this.#room);
     if (this.#draining) return false;
-    const lacksUnused = this.#hasDurable && this.#isPure && this.#unused() < 0;
-    return this.#waiting.length < ready || (lacksUnused && this.#waiting.length < this.#room);
+    if (this.#waiting.length < ready) return true;
+    if (!this.#hasDurable || !this.#isPure || this.#unused() >= 0) return false;
+    return this.#renews === true ? this.#renewable() >= 0 : this.#waiting.length < this.#room;
   }
 
   /**
@@ -74,7 +83,7 @@ export class IsolatePool {
    * @throws EvaluationError
    */
   open(): number {
-    const isolate = this.#create();
+    const isolate = this.#maker.create();
     const bytes = isolate.residentBytes;
     this.#room = Math.max(1, Math.floor((this.version.limits.process_mb * MIB * POOL_SHARE) / Math.max(1, bytes)));
     this.#isPure = isolate.pure;
@@ -84,7 +93,8 @@ export class IsolatePool {
 
   /** @throws EvaluationError */
   prepare(): void {
-    this.#waiting.push(this.#create());
+    const isolate = this.#renews === true && this.#isPure && this.#unused() < 0 ? this.#renewed() : undefined;
+    this.#waiting.push(isolate ?? this.#maker.create());
   }
 
   /**
@@ -97,34 +107,64 @@ export class IsolatePool {
     this.#fewest = Math.min(this.#fewest, this.#waiting.length);
     this.#taken += 1;
     isolate.served += 1;
+    isolate.unused = false;
     return isolate;
   }
 
+  /** Plain calls leave to durable ones what is theirs, if they can. */
   #takeAny(): GuestIsolate {
-    const used = this.#hasDurable ? this.#waiting.findLastIndex(({ served }) => served > 0) : -1;
-    const [isolate] = used < 0 ? [this.#waiting.pop()] : this.#waiting.splice(used, 1);
-    return isolate ?? this.#create();
+    if (!this.#hasDurable) return this.#waiting.pop() ?? this.#maker.create();
+    const own = (isolate: GuestIsolate) => !isolate.unused && !isolate.isRenewable;
+    const other = (isolate: GuestIsolate) => (this.#renews === true ? !isolate.isRenewable : !isolate.unused);
+    return this.#pick(own) ?? this.#pick(other) ?? this.#waiting.pop() ?? this.#maker.create();
   }
 
   #takeUnused(start: DurableStart): GuestIsolate {
     this.#hasDurable = true;
+    if (this.#renews === undefined) {
+      const first = this.#maker.tryRenewable(start);
+      this.#renews = first !== undefined;
+      if (first !== undefined) return first;
+    }
     const unused = this.#unused();
     const [isolate] = unused < 0 ? [] : this.#waiting.splice(unused, 1);
-    return isolate ?? this.#create(start);
+    return isolate ?? this.#renewed(start) ?? this.#maker.create(start, this.#renews);
+  }
+
+  #pick(suits: (isolate: GuestIsolate) => boolean): GuestIsolate | undefined {
+    const place = this.#waiting.findLastIndex(suits);
+    return place < 0 ? undefined : this.#waiting.splice(place, 1)[0];
   }
 
   /** The place of a waiting isolate that any durable call may have, or -1. */
   #unused(): number {
-    return this.#waiting.findLastIndex(({ served, pure }) => served === 0 && pure);
+    return this.#isPure
+      ? this.#waiting.findLastIndex(({ unused, isRenewable }) => unused && isRenewable === this.#renews)
+      : -1;
+  }
+
+  #renewable(): number {
+    return this.#waiting.findLastIndex(({ unused, isRenewable }) => isRenewable && !(unused && this.#isPure));
+  }
+
+  /** Takes a waiting renewable isolate, with its module evaluated anew. Discards those that do not serve on. */
+  #renewed(start?: DurableStart): GuestIsolate | undefined {
+    for (let place = this.#renewable(); place >= 0; place = this.#renewable()) {
+      const [isolate] = this.#waiting.splice(place, 1) as [GuestIsolate];
+      if (this.#maker.renew(isolate, start)) return isolate;
+      this.#maker.discard(isolate);
+    }
+    return undefined;
   }
 
   /** Takes back the isolate of a finished call. Keeps it to serve again, or discards it. */
   give(isolate: GuestIsolate, clean: boolean): void {
     this.#taken -= 1;
-    // Each durable call leaves a used isolate, but no durable call takes one: they would pile up.
-    const isSpare = this.#durable.delete(isolate) && this.#waiting.some(({ served }) => served > 0);
+    // Each durable call leaves a used isolate. Where no durable call takes one, they would pile up.
+    const isSpare =
+      this.#durable.delete(isolate) && !isolate.isRenewable && this.#waiting.some(({ unused }) => !unused);
     if (clean && !isSpare && this.#mayServeAgain(isolate)) this.#waiting.push(isolate);
-    else this.#discard(isolate);
+    else this.#maker.discard(isolate);
   }
 
   /** Disposes of the isolates that no call needed since the last sweep, except those that should wait ready-made. */

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion } from '../contract.ts';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { findLanguageNames } from '../language-names.ts';
+import { findLanguageNames, NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
 import { evaluationLimitMs, LAZY_MODULE_MARKER } from '../protocol.ts';
 import { nodeZlib } from './node-builtins.ts';
 
@@ -154,6 +154,8 @@ export class GuestProgram {
   readonly version: PluginVersion;
   readonly #runtime: GuestRuntime;
   readonly #script: CachedScript;
+  /** The script as a function, for isolates in which the module can be evaluated anew. */
+  #function: CachedScript | undefined;
   /** Names of the lazy modules that an isolate of this version has used. Later isolates get them as compiled code. */
   readonly #used = new Set<string>();
 
@@ -164,13 +166,49 @@ export class GuestProgram {
   }
 
   /**
+   * Makes the first isolate in which the module can be evaluated anew. There is none of a module that changes what all
+   * calls share: in a sealed world such a change is told, or it throws, where the code is strict. Other code is tried as
+   * strict code first.
+   * @param outsideCalls makes the function that answers the module's questions
+   * @param now where the clock stands meanwhile, for a durable call
+   */
+  tryRenewable(outsideCalls: () => HostFunction, now?: number): GuestIsolate | undefined {
+    const { code } = this.#script;
+    if (this.version.isolation !== 'plugin' || code.includes(RUN_PLUGIN)) return undefined;
+    const attempt = (make: () => GuestIsolate): GuestIsolate | undefined => {
+      try {
+        const isolate = make();
+        if (isolate.sound) return isolate;
+        isolate.dispose();
+      } catch (error) {
+        if (!(error instanceof EvaluationError)) throw error;
+      }
+      return undefined;
+    };
+    if (!STRICT_CODE.test(code)) {
+      const plugin = new CachedScript(asFunction(STRICT + code), this.version.filename);
+      const trial = attempt(() => this.#isolate(outsideCalls(), now, plugin, true));
+      if (trial === undefined) return undefined;
+      trial.dispose();
+    }
+    return attempt(() => this.createIsolate(outsideCalls(), now, true));
+  }
+
+  /**
    * Makes an isolate in which the plugin's module has been evaluated.
    * @param now where the clock stands meanwhile, for a durable call
+   * @param isRenewable whether the module can be evaluated anew in it
    * @throws EvaluationError
    */
-  createIsolate(outsideCalls: HostFunction, now?: number): GuestIsolate {
-    const [runtime, plugin, used] = [this.#runtime, this.#script, this.#used];
-    return new GuestIsolate({ version: this.version, runtime, plugin, used, outsideCalls, now });
+  createIsolate(outsideCalls: HostFunction, now?: number, isRenewable = false): GuestIsolate {
+    if (!isRenewable) return this.#isolate(outsideCalls, now, this.#script, false);
+    this.#function ??= new CachedScript(asFunction(this.#script.code), this.version.filename);
+    return this.#isolate(outsideCalls, now, this.#function, true);
+  }
+
+  #isolate(outsideCalls: HostFunction, now: number | undefined, plugin: CachedScript, isRenewable: boolean) {
+    const [version, runtime, used] = [this.version, this.#runtime, this.#used];
+    return new GuestIsolate({ version, runtime, plugin, used, outsideCalls, now, isRenewable });
   }
 }
 
@@ -183,7 +221,14 @@ interface IsolateParts {
   readonly outsideCalls: HostFunction;
   /** Where the clock stands while the module is evaluated, for a durable call. */
   readonly now: number | undefined;
+  readonly isRenewable: boolean;
 }
+
+/** An evaluation that takes less, in milliseconds, is quick. */
+const QUICK_MS = 0.5;
+
+/** The module as a function, and the entries that run it. */
+type RenewableModule = Record<'make' | 'evaluate' | 'settle', ivm.Reference>;
 
 /**
  * One isolate with one context and one plugin. It is entered synchronously on this thread. Only primitives cross the
@@ -196,8 +241,14 @@ export class GuestIsolate {
   readonly version: string;
   /** Number of calls that were given this isolate. */
   served = 0;
+  /** Whether no call has met its module. */
+  unused = true;
+  /** Whether its module can be evaluated anew, by {@link renew}. */
+  readonly isRenewable: boolean;
   /** Whether the module has read no time and drawn no number while it loaded, so that it is the same in each isolate. */
   pure = true;
+  /** Whether evaluating the module anew will probably take very little time. */
+  evaluatedQuickly = false;
   /** False once an end or an error makes its state doubtful, or code of an ended call still runs in it. */
   sound = true;
 
@@ -205,21 +256,24 @@ export class GuestIsolate {
   readonly #isReused: boolean;
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
-  readonly #outsideCalls: HostFunction;
+  #outsideCalls: HostFunction;
   readonly #runtime: GuestRuntime;
   readonly #plugin: CachedScript;
   readonly #used: Set<string>;
+  readonly #mayTakeMs: number;
   readonly #entries: Record<CallEntry, ivm.Reference>;
+  #module: RenewableModule | undefined;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
   #answer: HostFunction;
   #isLoading = true;
 
-  constructor({ version, runtime, plugin, used, outsideCalls, now }: IsolateParts) {
+  constructor({ version, runtime, plugin, used, outsideCalls, now, isRenewable }: IsolateParts) {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
+    this.isRenewable = isRenewable;
     this.#plugin = plugin;
     this.#used = used;
     this.#outsideCalls = outsideCalls;
@@ -228,8 +282,8 @@ export class GuestIsolate {
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(MIN_MEMORY_MB, version.limits.memory_mb) });
 
     const given = [...used].map((name) => [name, runtime.lazyModule(name) as CachedScript] as const);
-    const mayTakeMs = evaluationLimitMs(version.limits);
-    const left = () => Math.max(1, Math.ceil(mayTakeMs - (performance.now() - this.#began)));
+    this.#mayTakeMs = evaluationLimitMs(version.limits);
+    const left = () => Math.max(1, Math.ceil(this.#mayTakeMs - (performance.now() - this.#began)));
     const setup: GuestSetup = {
       env: version.env,
       reused: this.#isReused,
@@ -253,11 +307,15 @@ export class GuestIsolate {
         const made = script.compile(this.#isolate).runSync(context, { timeout: left(), reference: true });
         entry('take').applySync(undefined, [name, made.derefInto({ release: true })], { timeout: left() });
       }
-      plugin.compile(this.#isolate).runSync(context, { timeout: left() });
-      const failure: unknown = entry('seal').applySync(undefined, [], { timeout: left() });
-      // The runtime itself writes this text. The host checks its content.
-      if (failure !== '') {
-        throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
+      const run = plugin.compile(this.#isolate);
+      if (isRenewable) {
+        entry('seal').applySync(undefined, [], { timeout: left() });
+        const make: ivm.Reference = run.runSync(context, { timeout: left(), reference: true });
+        this.#module = { make, evaluate: entry('evaluate'), settle: entry('settle') };
+        this.#evaluate(now, left);
+      } else {
+        run.runSync(context, { timeout: left() });
+        failIf(entry('seal').applySync(undefined, [], { timeout: left() }));
       }
       this.#entries = {
         invoke: entry('invoke'),
@@ -273,6 +331,39 @@ export class GuestIsolate {
     this.remember(plugin);
     for (const [, script] of given) this.remember(script);
     this.#bornHeapBytes = this.measureHeap();
+  }
+
+  /**
+   * Evaluates the module anew, so that nothing is left of the calls that the isolate has served: what they could have
+   * left beside the module is frozen, or ends the isolate.
+   * @param outsideCalls answers the module's questions meanwhile
+   * @param now where the clock stands meanwhile, for a durable call
+   * @returns whether the module has evaluated as it should
+   */
+  renew(outsideCalls: HostFunction, now?: number): boolean {
+    const began = performance.now();
+    this.#outsideCalls = outsideCalls;
+    this.detach();
+    this.#isLoading = true;
+    this.pure = true;
+    try {
+      this.#evaluate(now, () => Math.max(1, Math.ceil(this.#mayTakeMs - (performance.now() - began))));
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) this.#escapeOf(error);
+      this.sound = false;
+    }
+    this.#isLoading = false;
+    this.unused = true;
+    this.evaluatedQuickly = performance.now() - began < QUICK_MS;
+    // As a module of the same version has read no time before, this one should not.
+    return this.sound && (now !== undefined || this.pure);
+  }
+
+  #evaluate(now: number | undefined, left: () => number): void {
+    const { make, evaluate, settle } = this.#module as RenewableModule;
+    const given = now === undefined ? [make.derefInto()] : [make.derefInto(), now];
+    if (evaluate.applySync(undefined, given, { timeout: left() }) === false) this.sound = false;
+    else failIf(settle.applySync(undefined, [], { timeout: left() }));
   }
 
   /** Keeps V8's compiled code of a script from this isolate for later isolates. */
@@ -403,6 +494,15 @@ export class GuestIsolate {
   }
 }
 
+/**
+ * The runtime itself writes the text. The host checks its content.
+ * @throws EvaluationError when the module has failed
+ */
+function failIf(failure: unknown): void {
+  if (failure === '') return;
+  throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
+}
+
 /** Whether a question of the module tells it the time or draws a number for it. */
 function isImpure(op: HostOp, text: string): boolean {
   if (op === 'crypto') return /"op":"(key-pair|sign|oaep|encrypt|cipher)"/.test(text);
@@ -424,4 +524,16 @@ function thrownText(error: unknown, filename: string): string {
 function catching(code: string): string {
   const strict = code.startsWith(STRICT) ? STRICT : '';
   return `${strict}try{${code}\n}catch(error){__isolayer_threw__={error}}`;
+}
+
+/** The beginning of a script whose code is strict, as the compiler writes it and behind {@link catching}. */
+const STRICT_CODE = /^(?:"use strict";)?try\{(?:"use strict";|[^\n]{0,100}\(\(\) => \{"use strict";)/;
+const NOTES = `globalThis.${NAMESPACES}?.push`;
+
+/** A script behind {@link catching} as a function, which leaves what it makes on its argument. Lines stay the same. */
+function asFunction(caught: string): string {
+  const strict = caught.startsWith(STRICT) ? STRICT : '';
+  const body = caught.slice(strict.length + 'try{'.length, caught.lastIndexOf('}catch'));
+  const noted = body.replace(NOTES, '__isolayer_made__.namespaces.push');
+  return `((__isolayer_made__)=>{${strict}try{${noted}__isolayer_made__.exports=__isolayer_plugin__}catch(error){__isolayer_made__.thrown={error}}})`;
 }

@@ -107,11 +107,18 @@ export class PluginProcess {
     if (this.#runtime === undefined) throw new Error('LOAD came before BOOT');
     const program = new GuestProgram(this.#runtime, given);
     const { version } = program;
-    const pool = new IsolatePool(
-      version,
-      (start) => this.#createIsolate(program, start),
-      (isolate) => this.#worn.push(isolate),
-    );
+    const pool = new IsolatePool(version, {
+      create: (start, isRenewable) =>
+        this.#evaluating(() => program.createIsolate(hostFunctionOutsideCalls(start?.seed), start?.now, isRenewable)),
+      tryRenewable: ({ seed, now }) =>
+        this.#evaluating(() => program.tryRenewable(() => hostFunctionOutsideCalls(seed), now)),
+      renew: (isolate, start) =>
+        this.#evaluating(
+          () => isolate.renew(hostFunctionOutsideCalls(start?.seed), start?.now),
+          isolate.evaluatedQuickly,
+        ),
+      discard: (isolate) => this.#worn.push(isolate),
+    });
     const loaded: LoadedMessage = { version: version.version, isolate_bytes: 0, failure: null };
     try {
       loaded.isolate_bytes = pool.open();
@@ -199,14 +206,14 @@ export class PluginProcess {
     });
   }
 
-  /** Makes an isolate. Its module is guest code, so the host watches the evaluation too, as code outside any call. */
-  #createIsolate(program: GuestProgram, start?: DurableStart): GuestIsolate {
+  /** Evaluates a module. It is guest code, so the host watches the evaluation too, as code outside any call. */
+  #evaluating<T>(evaluate: () => T, isQuick = false): T {
     this.#disposeOfWorn();
-    this.#channel.enter(NO_CALL);
+    this.#channel.enter(NO_CALL, isQuick);
     const beganOwn = threadCpuMs();
     const began = performance.now();
     try {
-      return program.createIsolate(hostFunctionOutsideCalls(start?.seed), start?.now);
+      return evaluate();
     } finally {
       this.#crowding.took(performance.now() - began, beganOwn);
       this.#channel.send(UP.LEAVE, NO_CALL, '');

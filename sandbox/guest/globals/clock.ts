@@ -21,6 +21,8 @@ export interface Clock {
   stopAt(moment: number): void;
   /** Lets time and chance be real again. */
   release(): void;
+  /** The module runs anew: time is real, or stands where a durable call begins. */
+  load(moment: number | undefined): void;
   /** The module has run: what is read from now on, a call reads. */
   seal(): void;
   /** Moves a stopped clock, and never back. */
@@ -105,6 +107,11 @@ export function installClock(global: typeof globalThis, link: HostLink): Clock {
     },
     release() {
       time = null;
+    },
+    load(moment) {
+      isLoading = true;
+      if (moment === undefined) time = null;
+      else this.stopAt(moment);
     },
     seal() {
       isLoading = false;

@@ -42,6 +42,8 @@ interface GlobalsServices {
   objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
   /** To be called when a call changes something that outlives the call. */
   changed(): void;
+  /** Whether a call has begun since the module ran. */
+  isInCall(): boolean;
   /** Loads a lazy module of the runtime. */
   load(name: LazyModuleName): LazyModule;
 }
@@ -106,7 +108,7 @@ function installLazyModules(
   services: GlobalsServices,
   setTimer: RuntimeServices['setTimer'],
 ): readonly (() => void)[] {
-  const { link, end, calls, clock, names, objects, changed } = services;
+  const { link, end, calls, clock, names, objects, changed, isInCall } = services;
   const handlers = installHandlers(global, changed);
   const resets: (() => void)[] = [];
   const load = (name: LazyModuleName): LazyModule => {
@@ -149,7 +151,7 @@ function installLazyModules(
     setTimer,
     share: (object) => objects.add(object),
     changed,
-    isInCall: () => end.number > 0,
+    isInCall,
     atCall(reset) {
       resets[resets.length] = reset;
     },
@@ -161,7 +163,7 @@ function installLazyModules(
     subtle: () => modules.get('subtle')['subtle'],
     compute: (question) => link.crypto(question),
     // Answers at once while the module is evaluated, because a module cannot wait.
-    computeLater: async (question) => (end.number === 0 ? link.crypto(question) : calls.ofRunning().job(question)),
+    computeLater: async (question) => (isInCall() ? calls.ofRunning().job(question) : link.crypto(question)),
     global: global as Record<string, unknown>,
     large: (name) => modules.get(name),
     webKeys: () => modules.get('subtle')['webKeys'],

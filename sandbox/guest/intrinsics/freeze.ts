@@ -64,7 +64,10 @@ export class Freezer {
 
   #allowAssigning(object: object, key: string | symbol, { value, enumerable = false }: PropertyDescriptor): void {
     const accessor = this.#accessor;
-    accessor.get = freeze(() => value as unknown);
+    const get: { (): unknown; originalValue?: unknown } = () => value as unknown;
+    // Packages that read the language's own methods from descriptors look for this (the convention of SES and es-shims).
+    get.originalValue = value;
+    accessor.get = freeze(get);
     accessor.set = this.#setterOf(key);
     accessor.enumerable = enumerable;
     defineProperty(object, key, accessor);

@@ -13,7 +13,7 @@ import { createUtil } from '../node/util.ts';
 type Members = Record<string, unknown>;
 
 /** What the modules need. The larger modules are lazy modules of their own. */
-type ModuleServices = Pick<RuntimeServices, 'global' | 'large' | 'share' | 'atCall'>;
+type ModuleServices = Pick<RuntimeServices, 'global' | 'large' | 'share' | 'atCall' | 'isInCall' | 'changed'>;
 
 /** Global names that modules export as well. */
 const OF_BUFFER = ['Buffer', 'Blob', 'File', 'atob', 'btoa'];
@@ -47,7 +47,8 @@ const MAX_BUFFER = 0x7fff_ffff;
 const MAX_STRING = 0x1fff_ffe8;
 
 /** Node's modules, by name. Each is made on its first use. */
-export function createModuleTable({ global, large, share, atCall }: ModuleServices): (name: string) => unknown {
+export function createModuleTable(services: ModuleServices): (name: string) => unknown {
+  const { global, large, share, atCall } = services;
   const path = createPath();
   const os = createOs(() => performance.now() / 1000);
   const own = (name: GuestModule): Members => module(name) as Members;
@@ -70,7 +71,8 @@ export function createModuleTable({ global, large, share, atCall }: ModuleServic
     assert: () => large('assert')['assert'],
     'assert/strict': () => own('assert')['strict'],
     async_hooks: () => {
-      keepContexts(global);
+      // A module that runs in a sealed world has to be told from one that has contexts.
+      if (!keepContexts(global) && !services.isInCall()) services.changed();
       atCall(leaveContexts);
       return createAsyncHooks();
     },

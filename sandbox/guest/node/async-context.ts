@@ -36,10 +36,10 @@ function bound(callback: unknown): unknown {
 /**
  * Makes promises, timers and microtasks run their callbacks in the context in which they got them. An `await` calls no
  * method of its promise. So the bundler writes async functions as generators where a bundle names this module.
+ * @returns false in a sealed world, where shared objects stay as they are
  */
-export function keepContexts(global: Record<string, unknown>): void {
-  // After the module has run, shared objects stay as they are.
-  if (Object.getOwnPropertyDescriptor(Promise.prototype, 'then')?.writable !== true) return;
+export function keepContexts(global: Record<string, unknown>): boolean {
+  if (Object.getOwnPropertyDescriptor(Promise.prototype, 'then')?.writable !== true) return false;
   const { then } = Promise.prototype as unknown as { then: AnyFunction };
   // A method, which has no `prototype` that could be changed.
   const { thenInContext } = {
@@ -53,6 +53,7 @@ export function keepContexts(global: Record<string, unknown>): void {
     wrapFirstArgument(global, name);
   }
   wrapFirstArgument(global['process'] as Record<string, unknown>, 'nextTick');
+  return true;
 }
 
 function wrapFirstArgument(owner: Record<string, unknown>, name: string): void {

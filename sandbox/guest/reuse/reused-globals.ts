@@ -115,10 +115,11 @@ export class ReusedGlobals {
   beginCall(): boolean {
     const isFirst = !this.#hasServed;
     this.#hasServed = true;
-    return isFirst || this.#isAsItWas();
+    return isFirst || this.isAsItWas();
   }
 
-  #isAsItWas(): boolean {
+  /** Whether what cannot be frozen is as the module has left it. */
+  isAsItWas(): boolean {
     // Replaces the text of the last match, which the language keeps (`RegExp.lastMatch`).
     regExpExec(NOTHING, '');
     return (

@@ -10,19 +10,28 @@ const SEED_BYTES = 32;
 
 /** A sequence of bytes that follows from a seed and looks like chance: the key stream of AES-256 in counter mode. */
 export class SeededChance {
-  readonly #stream: Cipheriv;
+  readonly #seed: string | Buffer;
+  readonly #use: string;
+  /** Made for the first bytes. Most calls draw none. */
+  #stream: Cipheriv | undefined;
 
   /** @param use separates sequences from one seed */
   constructor(seed: string | Buffer, use: string) {
-    const { createHmac, createCipheriv } = nodeCrypto();
-    const key = createHmac('sha256', Buffer.from(seed as string, 'hex'))
-      .update(use)
-      .digest();
-    this.#stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
+    this.#seed = seed;
+    this.#use = use;
   }
 
   bytes(count: number): Buffer {
+    this.#stream ??= this.#begin();
     return this.#stream.update(Buffer.alloc(count));
+  }
+
+  #begin(): Cipheriv {
+    const { createHmac, createCipheriv } = nodeCrypto();
+    const key = createHmac('sha256', Buffer.from(this.#seed as string, 'hex'))
+      .update(this.#use)
+      .digest();
+    return createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   }
 
   /** A sequence of its own, for work that runs beside the guest. */

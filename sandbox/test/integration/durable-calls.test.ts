@@ -175,6 +175,59 @@ t.test('a durable call gets an isolate that has served no call, and leaves it to
   t.strictSame(returned({ report: await one.call({}, { of }) }), [4, false, false]);
 });
 
+/** What durable calls may leave behind in their isolate. */
+const LEFTOVERS = [
+  'kept.context = context; kept.calls = 5',
+  "kept.promise = new Promise(() => {}).then(() => context.kv.set('left', 1))",
+  "setTimeout(() => context.kv.set('left', 1), 1).unref(); clearTimeout(setTimeout(() => {}, 1))",
+  "/(sec)ret/.exec('secret'); console.count(); console.group(); console.time()",
+  'void process.env.UNGRANTED; void process.env.OTHER',
+  "const { inspect } = node('util'); inspect.defaultOptions.depth = 9",
+  "const target = new AbortController(); target.signal.onabort = () => context.kv.set('left', 1); kept.abort = target",
+  "await crypto.subtle.digest('SHA-256', new Uint8Array(9)); Math.random(); crypto.randomUUID(); new TextDecoder()",
+  "fetch('https://a.example').then(() => context.kv.set('left', 1), () => {})",
+  'globalThis.left = 1',
+  "const one = new (node('events'))(); one.on('a', () => context.kv.set('left', 1)); kept.one = one",
+  "throw new Error('mine')",
+  'while (true);',
+  'const all = []; while (true) all.push(new Array(1e5).fill(all));',
+];
+
+t.test('a durable call is the same whatever calls its isolate has served', async (t) => {
+  const of = await load(
+    version(
+      `const node = globalThis[Symbol.for('isolayer.module')];
+      const kept = {};
+      const born = (async () => Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(2))).toString('hex'))();
+      var __isolayer_plugin__ = { handler: async (context) => {
+        if (context.params.leave !== undefined) return await eval('(async () => {' + context.params.leave + '})()');
+        const timer = setTimeout(() => {}, 5);
+        clearTimeout(timer);
+        const seen = [await born, Object.keys(kept), typeof left, +timer, RegExp.lastMatch, RegExp.$1, node('util').inspect.defaultOptions.depth,
+          performance.now(), Date.now(), Math.random(), new Error('here').stack];
+        console.count();
+        seen.push(await context.kv.get('k'));
+        return process.env.UNGRANTED === 'x' ? seen : Promise.reject(new Error('UNGRANTED OTHER ' + JSON.stringify(seen)));
+      } };`,
+      { limits: { ...PATIENT, slice_ms: 300, memory_mb: 32 } },
+    ),
+  );
+  const probe = async () => {
+    const live = await runLive({ sandbox: one, params: {}, of }, never);
+    const again = await runAgain({ sandbox: other, params: {}, of }, live.deliveries);
+    t.strictSame(sameIn(again), sameIn(live));
+    return sameIn(live);
+  };
+  const first = await probe();
+  t.match(first, {
+    outcome: { kind: 'threw', message: /UNGRANTED.*process.env.UNGRANTED is not granted/s },
+  });
+  for (const leave of LEFTOVERS) {
+    for (const durable of [START, undefined]) await one.call({ leave }, { of, durable });
+    t.strictSame(await probe(), first, leave);
+  }
+});
+
 t.test('answers that come together are delivered one by one, in their order', async (t) => {
   const of = await loaded(`
     const seen = [];

@@ -1,19 +1,25 @@
 /** Threat: an isolate that serves another call although it should not, and isolates that pile up. */
 import t from 'tap';
 import type { PluginVersion } from '../../../contract.ts';
+import { hostFunctionOutsideCalls } from '../../../process/call-bridge.ts';
 import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../process/isolate.ts';
 import { IsolatePool } from '../../../process/isolate-pool.ts';
-import { guestRuntime, plugin, version } from '../../support/sandbox.ts';
+import { contextText, guestRuntime, plugin, version } from '../../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());
 
 function shelfOf(version: PluginVersion) {
   const program = new GuestProgram(runtime, version);
   const made: GuestIsolate[] = [];
-  const pool = new IsolatePool(version, (start) => {
-    const isolate = program.createIsolate(() => '', start?.now);
-    made.push(isolate);
+  const note = <T extends GuestIsolate | undefined>(isolate: T): T => {
+    if (isolate !== undefined) made.push(isolate);
     return isolate;
+  };
+  const pool = new IsolatePool(version, {
+    create: (start, isRenewable) => note(program.createIsolate(() => '', start?.now, isRenewable)),
+    tryRenewable: (start) => note(program.tryRenewable(() => () => '', start.now)),
+    renew: (isolate, start) => isolate.renew(() => '', start?.now),
+    discard: (isolate) => isolate.dispose(),
   });
   const bytes = pool.open();
   return { pool, made, bytes };
@@ -124,11 +130,105 @@ t.test('a drained pool keeps nothing, and still serves the last calls', async (t
 
 const START = { seed: 'ab'.repeat(32), now: 1 };
 
-t.test('a durable call gets an unused isolate, and plain calls leave it to the next', async (t) => {
-  const { pool } = shelfOf(plugin(''));
+t.test(
+  'a durable call gets a module that no call has met, and plain calls leave its isolate to the next',
+  async (t) => {
+    const { pool, made } = shelfOf(plugin('const seen = kept.calls ?? 0; kept.calls = seen + 1; return seen;'));
+    const used = pool.take();
+    pool.give(used, true);
+    t.notOk(pool.isReadyFor(START), 'one that has served a call');
+    const first = pool.take(START);
+    t.not(first, used);
+    t.notOk(pool.wantsMore, 'its isolate will serve again');
+    pool.give(first, true);
+    t.ok(pool.wantsMore, 'its module is to be evaluated anew');
+    pool.prepare();
+    t.notOk(pool.wantsMore);
+    t.ok(pool.isReadyFor(START));
+    t.equal(pool.take(), used, 'plain calls take their own');
+    for (let call = 0; call < 5; call++) {
+      const isolate = pool.take(START);
+      t.equal(isolate, first);
+      t.equal(served(isolate), '0', 'nothing is left of the calls before');
+      t.equal(isolate.heapBytes > 0, true);
+      pool.give(isolate, true);
+    }
+    t.equal(made.length, 2);
+    t.equal(pool.take(), first, 'rather than make one');
+    pool.give(first, true);
+    t.equal(pool.take(START), first);
+    t.equal(served(first), '0', 'nor of a plain call');
+    pool.give(first, false);
+    t.notOk(first.sound);
+    t.not(pool.take(START), first);
+  },
+);
+
+t.test('a thousand durable calls leave no more behind than one', async (t) => {
+  const { pool, made } = shelfOf(
+    plugin('kept.all = new Array(50_000).fill(kept); kept.bytes = new Uint8Array(1e5); return 1;'),
+  );
+  let most = 0;
+  for (let call = 0; call < 1000; call++) {
+    const isolate = pool.take(START);
+    if (served(isolate) !== '1') t.fail('a call failed');
+    most = Math.max(most, isolate.measureHeap());
+    pool.give(isolate, true);
+  }
+  t.ok(pool.size <= 2, `${pool.size} isolates`);
+  t.ok(made.length < 100, `${made.length} isolates for 1000 calls`);
+  t.ok(most < 40e6, `${most} bytes`);
+});
+
+/** What a call of the isolate returned, as JSON text. */
+function served(isolate: GuestIsolate): string {
+  let outcome = '';
+  isolate.attach((op, text) => {
+    if (op === 'done') outcome = text;
+    return '';
+  });
+  isolate.enter('invoke', contextText({}), 10_000, 1);
+  isolate.detach();
+  return (JSON.parse(outcome) as { json?: string }).json ?? outcome;
+}
+
+/** Modules that change something that all calls share, each in one way. */
+const CHANGES = [
+  'globalThis.mine = 1',
+  'globalThis.mine ??= new Map()',
+  'mine = 1',
+  'BigInt.prototype.toJSON = () => 1',
+  'if (![].mine) Array.prototype.mine = () => 1',
+  "Object.defineProperty(Object.prototype, 'mine', { get: () => 1, configurable: true })",
+  'Error.stackTraceLimit = 5',
+  'Error.prepareStackTrace = () => 1',
+  "process.env.MINE = '1'",
+  '/a/.__proto__.mine = 1',
+  'console.log = () => {}',
+  'fetch = () => 1',
+  'onerror = () => true',
+  "addEventListener('error', () => {})",
+  "globalThis[Symbol.for('isolayer.module')]('events').defaultMaxListeners = 11",
+  "globalThis[Symbol.for('isolayer.module')]('async_hooks')",
+  'function Mine() {} Mine.prototype = Object.create(Map.prototype); Mine.prototype.get = () => 1',
+  'globalThis.__isolayer_run_plugin__ = () => 1',
+  "throw new Error('mine')",
+];
+
+t.test('a module that changes what calls share has an isolate for each durable call', async (t) => {
+  for (const change of CHANGES) {
+    for (const strict of ['', '"use strict";']) {
+      const code = `${strict}try { ${change} } finally {} var __isolayer_plugin__ = { handler: () => 1 };`;
+      const program = new GuestProgram(runtime, version(code));
+      const isolate = program.tryRenewable(() => hostFunctionOutsideCalls(), START.now);
+      t.equal(isolate, undefined, `${strict}${change}`);
+    }
+  }
+  const { pool } = shelfOf(
+    plugin('', { code: `globalThis.mine = 1; var __isolayer_plugin__ = { handler: () => 1 };` }),
+  );
   const used = pool.take();
   pool.give(used, true);
-  t.notOk(pool.isReadyFor(START), 'one that has served a call');
   const first = pool.take(START);
   t.not(first, used);
   t.ok(pool.wantsMore, 'another unused one');
@@ -144,6 +244,33 @@ t.test('a durable call gets an unused isolate, and plain calls leave it to the n
   t.notOk(first.sound || second.sound, 'one used isolate is enough');
   pool.give(pool.take(), true);
   t.ok(used.sound);
+});
+
+/** Modules that only make what is their own. */
+const OWN = [
+  'class Mine extends Map { get() { return 1; } } class Fault extends Error { name = "Fault"; }',
+  "const list = []; list.push = () => 1; const cache = new Map([['a', Symbol.for('a')]]);",
+  'function Mine() {} Mine.prototype = Object.create(Error.prototype); Mine.prototype.toString = () => "mine"; Mine.prototype.constructor = Mine;',
+  "const { EventEmitter } = globalThis[Symbol.for('isolayer.module')]('events'); const one = new EventEmitter(); one.on('a', () => 1);",
+  "const hash = crypto.subtle.digest('SHA-256', new Uint8Array(1)).then((bytes) => crypto.subtle.digest('SHA-256', bytes)); hash.then((bytes) => { if (bytes.byteLength !== 32) throw bytes; });",
+  "const desc = Object.getOwnPropertyDescriptor(Array.prototype, 'push'); if ((desc.value ?? desc.get.originalValue) !== [].push) throw desc;",
+  'const at = Date.now(), one = Math.random(), id = crypto.randomUUID(); console.count(); console.group();',
+];
+
+t.test('a module that keeps to itself is evaluated anew, with its asynchronous part', async (t) => {
+  for (const own of OWN) {
+    for (const strict of ['', '"use strict";']) {
+      const code = `${strict}${own} let calls = 0; var __isolayer_plugin__ = { handler: () => calls++ };`;
+      const isolate = new GuestProgram(runtime, version(code)).tryRenewable(() => hostFunctionOutsideCalls(), 1);
+      t.ok(isolate, own);
+      if (isolate === undefined) continue;
+      for (let call = 0; call < 3; call++) {
+        t.equal(served(isolate), '0', own);
+        t.ok(isolate.renew(hostFunctionOutsideCalls(), 1), own);
+      }
+      isolate.dispose();
+    }
+  }
 });
 
 t.test('a module that reads the time or draws numbers is evaluated for each durable call', async (t) => {

@@ -51,6 +51,7 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
     end,
     calls: new CapabilityCalls(link, end),
     clock: realClock(link),
+    isInCall: () => end.number > 0,
     load,
   });
   const lazy: string[] = Object.values(LAZY_GLOBALS).flat();
@@ -118,6 +119,7 @@ t.test('lazy modules get the globals that theirs are made of', (t) => {
     end,
     calls: new CapabilityCalls(link, end),
     clock: realClock(link),
+    isInCall: () => end.number > 0,
     load: (name) => parts[name as keyof typeof parts],
   });
   const { URL, URLSearchParams, EventTarget, Event, AbortSignal, DOMException, fetch } = global as unknown as Web;
@@ -147,6 +149,7 @@ t.test('the environment that is granted is that of the process, and groups and c
     end,
     calls,
     clock: realClock(link),
+    isInCall: () => end.number > 0,
     load: () => () => ({}),
   });
   globals.reset();
