@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountSchema } from '../../../domain/amount.ts';
 import { isTimeZone, parseCrontab } from '../../../domain/cron-schedule.ts';
-import { memoizePerObject } from '../../../domain/json/json.ts';
+import { isObject, memoizePerObject } from '../../../domain/json/json.ts';
 import { transactionStatusSchema } from '../../transactions/records/transaction-state.ts';
 
 /** The most triggers of one plugin. */
@@ -36,6 +36,15 @@ const secretSchema = z.strictObject({
 
 const relayerIds = z.array(z.string().min(1)).min(1, 'name at least one, or "*" for all');
 
+function cronProblem(text: string): string {
+  if (text.startsWith('@')) return 'expected @hourly, @daily, @weekly, @monthly or @yearly, or five fields';
+  const { length } = text.trim().split(/\s+/);
+  const those = 'minute, hour, day of month, month and weekday';
+  if (length === 6) return `has six fields, and crontab has five: ${those}. Leave the seconds out`;
+  if (length !== 5) return `expected the five fields of crontab: ${those}`;
+  return `expected ${those}, each within its range, and a day that comes`;
+}
+
 const fields = z.strictObject({
   name: z
     .string()
@@ -43,9 +52,7 @@ const fields = z.strictObject({
     .describe('Name of the trigger, unique in the plugin'),
   cron: z
     .string()
-    .refine((text) => parseCrontab(text) !== undefined, {
-      error: 'expected the five fields of crontab: minute, hour, day of month, month, weekday, with a day that comes',
-    })
+    .refine((text) => parseCrontab(text) !== undefined, { error: ({ input }) => cronProblem(String(input)) })
     .optional()
     .describe('Times at which to call: the five fields of crontab, or @hourly, @daily, @weekly, @monthly, @yearly'),
   time_zone: z
@@ -99,17 +106,23 @@ const ONLY: Readonly<Record<string, readonly TriggerKind[]>> = {
   secret: ['webhook'],
 };
 
-export type TriggerKind = 'cron' | 'every' | 'transaction' | 'balance' | 'webhook';
+const KINDS = ['cron', 'every', 'transaction', 'balance', 'webhook'] as const;
+
+export type TriggerKind = (typeof KINDS)[number];
+
+/** Checks that run also when single fields are wrong, so that all problems are told at once. */
+const ALWAYS = { when: () => true };
 
 /** One trigger of a plugin: when the service calls it by itself. */
 export const triggerSchema = fields.superRefine((trigger, context) => {
+  if (!isObject(trigger)) return;
   const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   const [kind, other] = kindsOf(trigger);
   if (kind === undefined) return refuse('on', 'expected one of "cron", "every" and "on"');
   if (other !== undefined)
     refuse(other, `cannot stand beside "${kind}": a trigger has one of "cron", "every" and "on"`);
-  for (const [key, kinds] of Object.entries(ONLY)) {
-    const type = trigger.on ?? (kind as TriggerKind);
+  const type = trigger.on ?? (kind as TriggerKind);
+  for (const [key, kinds] of KINDS.includes(type) ? Object.entries(ONLY) : []) {
     if (Reflect.get(trigger, key) === undefined || kinds.includes(type)) continue;
     refuse(key, `has no meaning here: it is for ${kinds.map(keyText).join(' and ')}`);
   }
@@ -117,7 +130,7 @@ export const triggerSchema = fields.superRefine((trigger, context) => {
     refuse('secret', 'is missing: who may call the webhook');
   if (trigger.on === 'balance' && trigger.below === undefined)
     refuse('below', 'is missing: the balance at which to call');
-});
+}, ALWAYS);
 
 export type Trigger = z.output<typeof triggerSchema>;
 
@@ -126,18 +139,12 @@ export const triggersSchema = z
   .array(triggerSchema)
   .max(MAX_TRIGGERS)
   .superRefine((triggers, context) => {
-    const seen = new Set<string>();
-    for (const [index, { name }] of triggers.entries()) {
-      if (seen.has(name)) {
-        context.addIssue({
-          code: 'custom',
-          path: [index, 'name'],
-          message: `"${name}" is the name of another trigger`,
-        });
-      }
-      seen.add(name);
+    const names = Array.isArray(triggers) ? triggers.map((one) => (isObject(one) ? one.name : undefined)) : [];
+    for (const [index, name] of names.entries()) {
+      if (typeof name !== 'string' || names.indexOf(name) === index) continue;
+      context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is the name of another trigger` });
     }
-  });
+  }, ALWAYS);
 
 export function kindOf(trigger: Trigger): TriggerKind {
   return trigger.on ?? (trigger.cron === undefined ? 'every' : 'cron');

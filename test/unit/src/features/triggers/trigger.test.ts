@@ -33,13 +33,47 @@ t.test('all problems of all triggers at once', async (t) => {
       { name: 'y' },
       { name: 'w', on: 'webhook' },
       { name: 'b', on: 'balance', time_zone: 'Mars' },
+      { name: 'b', on: 'block', relayers: ['r'] },
+      { name: 'c', on: 'webhook', relayers: 1 },
+      1 as never,
     ).map((problem) => problem.split(':')[0]),
     [
-      ...['0.name', '0.cron', '0.status.0', '1.every', '1.missed', '1', '2.every', '2.below', '3.on', '4.secret'],
-      ...['5.time_zone', '5.time_zone', '5.below'],
+      ...[
+        '0.name',
+        '0.cron',
+        '0.status.0',
+        '0.status',
+        '1.every',
+        '1.missed',
+        '1',
+        '2.every',
+        '2.below',
+        '3.on',
+        '4.secret',
+      ],
+      ...[
+        '5.time_zone',
+        '5.time_zone',
+        '5.below',
+        '6.on',
+        '7.relayers',
+        '7.relayers',
+        '7.secret',
+        '8',
+        '3.name',
+        '6.name',
+      ],
     ],
   );
   t.match(problems({ name: 'y', every: '1s' }, { name: 'y', every: '1s' }), [/another trigger/]);
+  const crons = ['0 0 8 * * 1-5', '@reboot', '0 8 * *', '0 0 31 2 *', '0 24 * * *'].map((cron) => ({
+    name: 'x',
+    cron,
+  }));
+  t.match(
+    crons.flatMap((one) => problems(one)),
+    [/six fields.*Leave the seconds out/, /@hourly, @daily/, /expected the five/, /a day that comes/, /its range/],
+  );
 });
 
 t.test('durations and rates', async (t) => {
