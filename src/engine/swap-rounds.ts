@@ -42,6 +42,8 @@ interface Mark {
   lookedAt: Timestamp;
   /** When its balance is looked at next. */
   balanceAt: Timestamp;
+  /** Until when it rests, because a swap could not be started. */
+  restsUntil: Timestamp;
 }
 
 /**
@@ -77,7 +79,7 @@ export class SwapRounds {
     const now = await store.now();
     const lease = await leases.hold(LEASE);
     for (const relayer of swapping) {
-      const mark = this.#marks.get(relayer.id) ?? { lookedAt: now, balanceAt: now };
+      const mark = this.#marks.get(relayer.id) ?? { lookedAt: now, balanceAt: now, restsUntil: now };
       this.#marks.set(relayer.id, mark);
       if (lease !== undefined && !this.#rounds.isClosed) await this.#look(relayer, mark, now, lease);
       // If the other instance ends, this one starts what became due just before that.
@@ -97,6 +99,8 @@ export class SwapRounds {
 
   /** Starts the swaps of one relayer, if due. A failure does not hold up other relayers' swaps. */
   async #look(relayer: Relayer, mark: Mark, now: Timestamp, lease: HeldLease): Promise<void> {
+    if (mark.restsUntil > now) return;
+    const { lookedAt } = mark;
     const run = await this.#dueOf(relayer, mark, now);
     if (run === undefined || relayer.paused) return;
     const { log, onSwap } = this.#deps;
@@ -107,6 +111,9 @@ export class SwapRounds {
       onSwap(lane);
     } catch (error) {
       log.warn({ relayer: relayer.id, run, cause: messageOf(error) }, 'swaps not started');
+      // The moment is still due. It has one key, so it starts nothing twice.
+      mark.lookedAt = lookedAt;
+      mark.restsUntil = now + this.#deps.timing.swapBalanceMs;
     }
   }
 

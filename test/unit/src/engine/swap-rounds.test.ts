@@ -7,7 +7,11 @@ import { EngineWorld, fastTiming, LANE, relayerNamed } from '../../../support/en
 import { InstanceLeases } from '../../../support/instance-leases.ts';
 
 /** Rounds of several instances for one relayer with this swap schedule and a balance of 10. */
-async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
+async function stage(
+  t: Test,
+  schedule: SwapSchedule,
+  { instances = 1, now, failing = 0 }: { instances?: number; now?: () => number; failing?: number } = {},
+) {
   const world = await EngineWorld.open(t);
   const told: string[] = [];
   let asked = 0;
@@ -15,6 +19,7 @@ async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
     balance: async () => 10n,
     swaps: async () => {
       asked += 1;
+      if (asked <= failing) throw new Error('no endpoint answers');
       return [
         { request: { effect: 'swap' }, validUntil: null, contentKey: 's', anchorKind: 'sequence', onDeath: 'end' },
       ];
@@ -22,10 +27,11 @@ async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
   });
   const family = Object.assign(Object.create(world.family), { swapSchedule: () => schedule });
   const shared = new InstanceLeases(60_000);
+  const store = now === undefined ? world.store : { ...world.store, now: async () => now() };
   for (let more = 0; more < instances; more += 1) {
-    const leases = world.leases(shared.storeFor(world.store));
+    const leases = world.leases(shared.storeFor(store));
     const rounds = new SwapRounds({
-      store: world.store,
+      store,
       leases,
       newId: randomUUID,
       log: world.log,
@@ -47,9 +53,31 @@ async function stage(t: Test, schedule: SwapSchedule, instances = 1) {
 }
 
 t.test('the clock starts a swap once, however many instances look', async (t) => {
-  const { world, told, asked } = await stage(t, { cron: '* * * * * *', below: null }, 3);
+  const { world, told, asked } = await stage(t, { cron: '* * * * * *', below: null }, { instances: 3 });
   await world.until('two moments', async () => asked() >= 2);
   t.strictSame(told, [LANE]);
+});
+
+t.test('a moment at which no endpoint answered is still due, and starts a swap once', async (t) => {
+  let now = Date.parse('2026-11-27T10:59:59Z');
+  const looks = new Set<number>();
+  const clock = () => {
+    looks.add(now);
+    return now;
+  };
+  const { world, told, asked } = await stage(t, { cron: '0 0 * * * *', below: null }, { now: clock, failing: 1 });
+  const until = async (wanted: () => boolean) => {
+    await world.until('a look', async () => {
+      now += 1;
+      return wanted();
+    });
+  };
+  await until(() => looks.size > 2);
+  now = Date.parse('2026-11-27T11:00:05Z');
+  await until(() => told.length === 1);
+  const seen = looks.size;
+  await until(() => looks.size > seen + 5);
+  t.strictSame([asked(), told.length], [2, 1]);
 });
 
 t.test('a low balance starts a swap, and one that is high enough does not', async (t) => {
