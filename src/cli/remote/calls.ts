@@ -27,7 +27,7 @@ export const callsCommand: Command = {
     if (call === undefined) {
       const query = { per_page: MAX_CALLS, ...(state !== undefined && { state }) };
       const { data } = await client.call('listPluginCalls', { path: { id }, query });
-      const heads = ['ID', 'STATE', 'MADE', 'RUNS', 'WAITS FOR', 'ERROR'];
+      const heads = ['ID', 'STATE', 'MADE', 'TRIGGER', 'RUNS', 'WAITS FOR', 'ERROR'];
       for (const line of formatItems(data, { heads, row: rowOf, isJson: given.flags.has('json') })) say(line);
       return 0;
     }
@@ -46,9 +46,17 @@ export const callsCommand: Command = {
   },
 };
 
-function rowOf({ id, state, created_at: at, tries, waits_for: waits, error }: Schemas['PluginCall']): string[] {
+function rowOf({
+  id,
+  state,
+  created_at: at,
+  trigger,
+  tries,
+  waits_for: waits,
+  error,
+}: Schemas['PluginCall']): string[] {
   const waitsFor = waits.map(({ kind, name, transaction_id: transaction, until }) => {
     return kind === 'time' ? until : `${kind} ${name ?? transaction ?? ''}`;
   });
-  return [id, state, at, String(tries), waitsFor.join(', '), error?.message ?? ''];
+  return [id, state, at, trigger?.name ?? '', String(tries), waitsFor.join(', '), error?.message ?? ''];
 }
