@@ -95,7 +95,12 @@ const startSchema = z.strictObject({
 /** With what all runs of a call begin. */
 export type CallStart = z.infer<typeof startSchema>;
 
-const pageSchema = z.strictObject({ start: startSchema.exactOptional(), deliveries: z.array(deliverySchema) });
+const pageSchema = z.strictObject({
+  start: startSchema.exactOptional(),
+  deliveries: z.array(deliverySchema),
+  /** Requests that waited for their answers then, and since when. */
+  waits: z.array(z.tuple([z.int(), z.int()])).exactOptional(),
+});
 
 /** A part of a call's journal: the answers from one place on. The first one has the start of the call. */
 export type JournalPage = z.infer<typeof pageSchema>;
@@ -122,14 +127,20 @@ export interface JournalEntry {
 }
 
 /** The pages of a journal, put together; undefined when there are none. */
-export function journalOf(entries: readonly JournalEntry[]): { start: CallStart; deliveries: Delivery[] } | undefined {
+export function journalOf(entries: readonly JournalEntry[]):
+  | {
+      start: CallStart;
+      deliveries: Delivery[];
+      waits: readonly (readonly [request: number, since: number])[];
+    }
+  | undefined {
   const start = entries[0]?.page.start;
   if (start === undefined) return undefined;
   const deliveries: Delivery[] = [];
   for (const { position, page } of entries) {
     for (const [at, delivery] of page.deliveries.entries()) deliveries[position + at] = delivery;
   }
-  return { start, deliveries };
+  return { start, deliveries, waits: entries.at(-1)?.page.waits ?? [] };
 }
 
 /**

@@ -34,8 +34,10 @@ export interface NamedEffect {
 export interface RunJournal {
   /** With what the guest begins; undefined: its course depends on more than what it hears. */
   readonly durable: DurableStart | undefined;
-  /** The time that the guest reads, in milliseconds since the epoch; undefined: the real time. */
-  readonly now: number | undefined;
+  /** The time that the guest read when it asked, in milliseconds since the epoch; undefined: the real time. */
+  askedAt(request: number): number | undefined;
+  /** Notes that the guest waits for an answer, and since when. A further run waits no longer for that. */
+  waits(request: number, since: number): void;
   /**
    * Resolves when a capability call may be answered: with what an earlier run heard, in the order in which that run
    * heard it, or with undefined once the guest has heard all of that. `onHeard` is called before the call goes on.
@@ -64,6 +66,8 @@ export interface CallJournalOptions {
   start: CallStart;
   /** What earlier runs heard. */
   deliveries?: readonly Delivery[];
+  /** Since when they waited for what they did not hear, by the numbers of the requests. */
+  waits?: Iterable<readonly [request: number, since: number]>;
   /** How many of these are stored; absent: all. */
   stored?: number;
   isStartStored?: boolean;
@@ -89,6 +93,7 @@ export class CallJournal implements RunJournal {
   readonly #replayed: number;
   readonly #recorded: ReadonlyMap<number, string>;
   readonly #waiting = new Map<number, () => void>();
+  readonly #waits: Map<number, number>;
   /** Locks that the guest believes to hold: they are taken again before it goes on. By their fences. */
   readonly #locks = new Map<number, () => Promise<void>>();
   readonly #live = Promise.withResolvers<void>();
@@ -104,7 +109,8 @@ export class CallJournal implements RunJournal {
   #now: number;
   #isFull = false;
 
-  constructor({ claim, start, deliveries = [], stored, isStartStored, recorded = [], maxBytes }: CallJournalOptions) {
+  constructor(options: CallJournalOptions) {
+    const { claim, start, deliveries = [], waits = [], stored, isStartStored, recorded = [], maxBytes } = options;
     this.claim = claim;
     this.start = start;
     this.#deliveries = [...deliveries];
@@ -113,6 +119,7 @@ export class CallJournal implements RunJournal {
     this.#stored = stored ?? deliveries.length;
     this.#isStartStored = isStartStored ?? deliveries.length > 0;
     this.#places = new Map(deliveries.map(({ request }, place) => [request, place]));
+    this.#waits = new Map(waits);
     this.#recorded = new Map(recorded.map(({ occurrence, payloadHash }) => [occurrence, payloadHash]));
     this.#now = start.now;
     for (const delivery of deliveries) this.#bytes += sizeOf(delivery);
@@ -126,6 +133,7 @@ export class CallJournal implements RunJournal {
       claim: this.claim,
       start: this.start,
       deliveries: this.#deliveries,
+      waits: this.#waits,
       stored: this.#stored,
       isStartStored: this.#isStartStored,
       recorded,
@@ -137,9 +145,16 @@ export class CallJournal implements RunJournal {
     return { seed: this.start.seed, now: this.start.now };
   }
 
-  /** The time that the guest reads. */
-  get now(): number {
-    return this.#now;
+  /**
+   * A further run may have heard more than the first one had when it asked, since answers that come together are given at
+   * once.
+   */
+  askedAt(request: number): number {
+    return this.#waits.get(request) ?? this.#now;
+  }
+
+  waits(request: number, since: number): void {
+    this.#waits.set(request, since);
   }
 
   get isFull(): boolean {
@@ -207,9 +222,10 @@ export class CallJournal implements RunJournal {
   /** What is not stored yet. Undefined when all is. */
   unstored(): JournalEntry | undefined {
     const deliveries = this.#deliveries.slice(this.#stored);
-    if (deliveries.length === 0 && this.#isStartStored) return undefined;
+    const waits = [...this.#waits];
+    if (deliveries.length === 0 && waits.length === 0 && this.#isStartStored) return undefined;
     const start = this.#stored === 0 ? { start: this.start } : {};
-    return { position: this.#stored, page: { ...start, deliveries } };
+    return { position: this.#stored, page: { ...start, deliveries, ...(waits.length > 0 && { waits }) } };
   }
 
   /** Notes that the first so many answers are stored. */
@@ -220,6 +236,7 @@ export class CallJournal implements RunJournal {
 
   hear({ request, method, hash, payload }: Asked, reply: CapabilityReply, now: number): CapabilityReply {
     this.#now = Math.max(this.#now, now);
+    this.#waits.delete(request);
     const at = this.#now;
     const delivery = { request, method, hash, at, reply: reply as Json, ...shownPayload(payload) };
     this.#bytes += sizeOf(delivery);
@@ -294,7 +311,6 @@ export class CallJournal implements RunJournal {
  */
 export class EffectsWithoutJournal implements RunJournal {
   readonly durable = undefined;
-  readonly now = undefined;
   readonly isFull = false;
   readonly isLive = true;
   readonly #claim: IdempotencyClaim;
@@ -345,6 +361,10 @@ export class EffectsWithoutJournal implements RunJournal {
   }
 
   missed(): undefined {}
+
+  askedAt(): undefined {}
+
+  waits(): void {}
 
   end(): void {
     this.#met.reject(new RunIsOver());

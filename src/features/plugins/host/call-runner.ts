@@ -271,8 +271,8 @@ export class CallRunner {
       const start = { seed: this.deps.seed(), now: clock.now(), version: serving.version, context };
       return { journal: new CallJournal({ claim, start, maxBytes: MAX_KEYED_BYTES }), context, version: serving };
     }
-    const { start, deliveries } = heard;
-    const options = { claim, start, deliveries, isStartStored: true, recorded, maxBytes: MAX_KEYED_BYTES };
+    const { start, deliveries, waits } = heard;
+    const options = { claim, start, deliveries, waits, isStartStored: true, recorded, maxBytes: MAX_KEYED_BYTES };
     const version = start.version === serving.version ? serving : await bundles.find(start.version);
     return { journal: new CallJournal(options), context: start.context, version: version ?? serving };
   }

@@ -58,7 +58,7 @@ export class CapabilityGateway {
     const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);
     const open: OpenCall = { message, hasEffect: false, answering: UNANSWERED };
-    if (record.journal !== undefined) open.askedAt = record.journal.now;
+    if (record.journal !== undefined) open.askedAt = record.journal.askedAt(message.id);
     record.open.add(open);
     open.answering = this.handle(record, message, open);
     record.onProgress?.();
@@ -411,8 +411,10 @@ class CallPrincipal {
     const { open, record } = this;
     const now = this.clock.now();
     if (open === undefined) return ms;
-    const until = (open.askedAt ?? now) + ms;
+    const { askedAt = now } = open;
+    const until = askedAt + ms;
     open.wait = { on: { ...reason, until }, since: now };
+    record.journal?.waits(open.message.id, askedAt);
     record.onProgress?.();
     return Math.max(0, until - now);
   }

@@ -7,6 +7,7 @@ import type { Json } from '../../../../../../sandbox/contract.ts';
 import { systemClock } from '../../../../../../src/domain/clock.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
 import type { Delivery } from '../../../../../../src/domain/idempotency.ts';
+import { CallInbox } from '../../../../../../src/features/plugins/host/call-inbox.ts';
 import {
   CallJournal,
   EffectsWithoutJournal,
@@ -28,7 +29,11 @@ import { PluginServices } from '../../../../../support/plugin-services.ts';
 import { KEEPING } from '../../../../../support/principal.ts';
 import { RecordedMetrics } from '../../../../../support/recorded-metrics.ts';
 
-function setUp(permissions?: object, maxCalls = 100, keyed?: { journal: RunJournal; effects: FakeEffects }) {
+function setUp(
+  permissions?: object,
+  maxCalls = 100,
+  keyed?: { journal: RunJournal; effects: FakeEffects; inbox?: CallInbox },
+) {
   const services = new PluginServices(keyed?.effects);
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
@@ -52,6 +57,7 @@ function setUp(permissions?: object, maxCalls = 100, keyed?: { journal: RunJourn
     callerKeyId: 'k',
     fingerprint: () => '',
     journal: keyed?.journal,
+    inbox: keyed?.inbox,
   });
   const times: (number | undefined)[] = [];
   let id = 0;
@@ -345,6 +351,65 @@ t.test('a run that goes another way than the one before is ended, whatever its p
   await ask('relayer.sendTransaction', send);
   t.match(record.failure, { code: 'EFFECT_MISMATCH' }, 'the effect happened, and its answer was not heard');
   t.same(services.sent, []);
+});
+
+t.test('a wait that a further run takes up ends when it would have', async (t) => {
+  const untilOf = ({ record }: ReturnType<typeof setUp>) => [...record.open].map(({ wait }) => wait?.on.until);
+  const began = Date.now() - 60_000;
+  const asked = { request: 0, method: '', payload: null, hash: '' };
+  const first = keyed();
+  const before = setUp(undefined, 100, first);
+  const reads = [before.ask('kv.get', { key: 'a' }), before.ask('kv.get', { key: 'b' })];
+  await Promise.all(reads);
+  void before.ask('call.sleep', { ms: 3_600_000 });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.match(first.journal.unstored()?.page.waits, [[3, Number]], 'since when is stored with what was heard');
+  // The first answer came a minute before the second one, and the wait began with the first.
+  const heard = first.journal.heard.map((one, place) => ({ ...one, at: began + place * 60_000 }));
+  const waits = [[3, began]] as const;
+  const options = { claim: { id: 'claim', token: 2 }, start: START, deliveries: heard, waits, maxBytes: 10_000 };
+  for (const journal of [new CallJournal(options), new CallJournal(options).again([])]) {
+    const again = setUp(undefined, 100, { journal, effects: first.effects });
+    await Promise.all([again.ask('kv.get', { key: 'a' }), again.ask('kv.get', { key: 'b' })]);
+    void again.ask('call.sleep', { ms: 3_600_000 });
+    await new Promise((resolve) => setImmediate(resolve));
+    t.strictSame(untilOf(again), [began + 3_600_000]);
+    again.calls.end(again.record);
+  }
+  before.calls.end(before.record);
+
+  const last = keyed(undefined, 2, heard.slice(0, 1));
+  const short = setUp(undefined, 100, last);
+  await short.ask('kv.get', { key: 'a' });
+  void short.ask('call.sleep', { ms: 3_600_000 });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(untilOf(short), [began + 3_600_000], 'a wait of which nothing was stored');
+  t.match(await short.ask('call.sleep', { ms: 60_000 }), { ok: true }, 'its time has come meanwhile');
+  t.strictSame(
+    last.journal.unstored()?.page.waits?.map(([request]) => request),
+    [2],
+    'what was answered waits no longer',
+  );
+  last.journal.hear({ ...asked, request: 2 }, { ok: true, value: null }, 0);
+  t.equal(last.journal.unstored()?.page.waits, undefined);
+  short.calls.end(short.record);
+});
+
+t.test('an event is heard once, in whatever run', async (t) => {
+  const events = [
+    { name: 'go', value: 1 },
+    { name: 'other', value: 'x' },
+    { name: 'go', value: 2 },
+  ];
+  const inbox = () => new CallInbox(events, async () => events);
+  const first = keyed();
+  const before = setUp(undefined, 100, { ...first, inbox: inbox() });
+  t.match(await before.ask('call.waitFor', { name: 'go' }), { ok: true, value: 1 });
+  const again = setUp(undefined, 100, { ...keyed(undefined, 2, first.journal.heard), inbox: inbox() });
+  t.match(await again.ask('call.waitFor', { name: 'go' }), { ok: true, value: 1 });
+  t.match(await again.ask('call.waitFor', { name: 'go' }), { ok: true, value: 2 });
+  t.match(await again.ask('call.waitFor', { name: 'go', timeout: 0 }), { ok: false, error: { status: 504 } });
+  t.match(await setUp().ask('call.waitFor', { name: 'go' }), { ok: false, error: { message: /only a durable call/ } });
 });
 
 t.test('a run that heard too much has no further effect', async (t) => {
