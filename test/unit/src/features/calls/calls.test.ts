@@ -69,7 +69,7 @@ async function setUp(t: Test) {
   const heard = async (id: string) =>
     (await store.read.journal(id)).flatMap(({ page }) => page.deliveries.map(({ request }) => request));
   const effectsOf = async (id: string) =>
-    (await store.read.effectNames(id)).map(({ occurrence }) => occurrence).toSorted();
+    (await store.read.effectNames(id)).map(({ occurrence }) => occurrence).toSorted((a, b) => a - b);
   const audited = async () =>
     (await store.read.auditRecords({ before: null, limit: 50 }, {})).items.map(({ action, after }) => [action, after]);
   return { clock, store, calls, told, claimed, ended, heard, effectsOf, audited };

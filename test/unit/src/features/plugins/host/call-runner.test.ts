@@ -14,14 +14,22 @@ import { Quarantine, requestFingerprint } from '../../../../../../sandbox/host/q
 import { SandboxProcesses } from '../../../../../../sandbox/host/sandbox-processes.ts';
 import { UsageLedger } from '../../../../../../sandbox/host/usage.ts';
 import { AppError } from '../../../../../../src/domain/errors.ts';
-import type { IdempotencyClaim, JournalEntry, KeyedEffectName } from '../../../../../../src/domain/idempotency.ts';
+import type {
+  Delivery,
+  IdempotencyClaim,
+  JournalEntry,
+  KeyedEffectName,
+} from '../../../../../../src/domain/idempotency.ts';
 import { CallFeed } from '../../../../../../src/features/plugins/host/call-feed.ts';
+import { CallInbox } from '../../../../../../src/features/plugins/host/call-inbox.ts';
+import { CallJournal } from '../../../../../../src/features/plugins/host/call-journal.ts';
 import { CallLog } from '../../../../../../src/features/plugins/host/call-log.ts';
-import { RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
+import { type CallRecord, RunningCalls } from '../../../../../../src/features/plugins/host/call-record.ts';
 import { CallRunner, takeUngrantedReads } from '../../../../../../src/features/plugins/host/call-runner.ts';
 import { readPluginGrants } from '../../../../../../src/features/plugins/host/capabilities/grants.ts';
 import type { CatalogPlugin } from '../../../../../../src/features/plugins/host/catalog/known-plugin.ts';
 import type { ServingVersion } from '../../../../../../src/features/plugins/host/catalog/version-swap.ts';
+import type { DurableRun } from '../../../../../../src/features/plugins/host/durable-run.ts';
 import { pluginEntrySchema } from '../../../../../../src/features/plugins/records/plugin.ts';
 import { createLog } from '../../../../../../src/observability/log.ts';
 import { KEEPING } from '../../../../../support/principal.ts';
@@ -150,7 +158,18 @@ function setUp(entry: object = {}) {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
-  return { known, plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, feed, run };
+  /** Runs a durable call that has heard so much. */
+  const runDurable = (deliveries: readonly Delivery[] = [], more: Partial<DurableRun> = {}) => {
+    const durable = plugin.serving?.version;
+    if (durable === undefined) throw new Error('nothing serves');
+    const start = { seed: '5'.repeat(64), now: 7, version: 'v1', context: '{}' };
+    const journal = new CallJournal({ claim: { id: 'c', token: 1 }, start, deliveries, maxBytes: 1e6 });
+    return runner.runDurable(plugin, {
+      ...{ callId: 'call', requestId: 'req', keyId: 'k', depth: 1, since: 0, version: durable, journal, leftMs: 1e6 },
+      ...{ inbox: new CallInbox([], async () => []), signal: new AbortController().signal, ...more },
+    });
+  };
+  return { known, plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, feed, run, runDurable };
 }
 
 t.test('the context is what the caller sent, without the credential', async (t) => {
@@ -502,6 +521,53 @@ t.test(
     );
   },
 );
+
+t.test('a run of a durable call ends the call, or the service runs it again', async (t) => {
+  const { pool, calls, admission, metrics, runDurable } = setUp();
+  const heard = { request: 1, method: 'kv.set', hash: 'p', at: 8, reply: { ok: true, value: true } };
+  t.match(await runDurable(), { kind: 'ended', state: 'returned', ending: { returned: '1' }, answer: { status: 200 } });
+  t.match(pool.tasks[0], { version: 'v1', timeout_ms: 10_000, durable: { seed: '5'.repeat(64), now: 7 } });
+  await runDurable([], { leftMs: 700 });
+  t.match(pool.tasks[1], { timeout_ms: 700 }, 'no run outlasts the lifetime of its call');
+  t.match(await runDurable([heard]), { kind: 'failed', error: { code: 'EFFECT_MISMATCH' } }, 'it did not ask again');
+  t.strictSame(metrics.of('plugin_call_outcomes'), ['p returned', 'p returned'], 'only ends are counted');
+
+  const answers = (end: CallReport, act: (record: CallRecord) => void = () => {}) => {
+    pool.answer = async ({ child, call }) => {
+      const record = calls.find(child, call);
+      if (record !== undefined) act(record);
+      return end;
+    };
+  };
+  const ended = (code: 'TIMEOUT' | 'CPU_LIMIT' | 'SERVICE_UNAVAILABLE' | 'CANCELED') =>
+    report({ kind: 'ended', code, message: code });
+  const hears = ({ journal }: CallRecord) => void journal?.hear(asked, { ok: true, value: 1 }, 9);
+  answers(lost);
+  t.match(await runDurable(), { kind: 'again', isCulprit: false });
+  answers(lost, (record) => {
+    record.isCulprit = true;
+  });
+  t.match(await runDurable(), { kind: 'again', isCulprit: true });
+  answers(ended('SERVICE_UNAVAILABLE'));
+  t.match(await runDurable(), { kind: 'again', isCulprit: false });
+  answers(ended('CPU_LIMIT'));
+  t.match(await runDurable(), { kind: 'ended', state: 'threw', ending: { error: { code: 'CPU_LIMIT' } } });
+  answers(ended('TIMEOUT'));
+  t.match(await runDurable(), { kind: 'ended', state: 'threw', ending: { error: { code: 'TIMEOUT' } } });
+  answers(ended('TIMEOUT'), hears);
+  t.match(await runDurable(), { kind: 'again' }, 'it heard of something');
+  t.match(await runDurable([], { leftMs: 10 }), { kind: 'ended', state: 'threw' }, 'and its lifetime is over');
+  answers(ended('CANCELED'), (record) => record.fail(new AppError('JOURNAL_FULL', { limit: 'x' })));
+  t.match(await runDurable(), { kind: 'failed', error: { code: 'JOURNAL_FULL' } });
+
+  const leaving = new AbortController();
+  answers(ended('CANCELED'), () => leaving.abort());
+  t.match(await runDurable([], { signal: leaving.signal }), { kind: 'gone' });
+  t.match(await runDurable([], { signal: leaving.signal }), { kind: 'gone' }, 'before it has a place');
+  t.equal(calls.size, 0);
+  admission.close();
+  t.match(await runDurable(), { kind: 'again', inMs: 0, reason: 'closed' });
+});
 
 t.test('a call waits for a place for half of its timeout', async (t) => {
   const { pool, run, admission, time } = setUp({ timeout: 40, limits: { concurrency: 1 } });
