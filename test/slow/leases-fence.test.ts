@@ -40,6 +40,16 @@ function startProcess(t: Test, entry: string, args: string[]): { child: ChildPro
   return { child, said: createInterface({ input: present(child.stdout ?? undefined) })[Symbol.asyncIterator]() };
 }
 
+/**
+ * Lets a stopped process go on. On a busy machine it may stop a while after it has said so, and would then be told too
+ * early, so it is told again and again.
+ */
+function wake(t: Test, child: ChildProcess): void {
+  child.kill('SIGCONT');
+  const again = setInterval(() => child.kill('SIGCONT'), 100);
+  t.teardown(() => clearInterval(again));
+}
+
 async function openStore(t: Test, url: string, more: object = hastyLeases): Promise<Store> {
   const store = await openPostgresStore({ url, log, ...more });
   t.teardown(() => store.close());
@@ -75,7 +85,7 @@ for (const place of ['outside', 'inside'] as const) {
     const lease = await takeOver(store);
     await store.writeUnder(lease, (writer) => writer.insertTransaction(transactionOf({ id: 'fresh' })));
     const exit = once(child, 'exit');
-    child.kill('SIGCONT');
+    wake(t, child);
     // If the process stopped inside a transaction, the database server has ended its connection.
     t.equal((await said.next()).value, place === 'outside' ? 'LeaseLost' : 'AppError');
     t.strictSame(await exit, [0, null]);
@@ -183,7 +193,7 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   t.equal((await other.said.next()).value, bytes, 'the same bytes go out');
   await until('all are mined', areMined);
 
-  frozen.child.kill('SIGCONT');
+  wake(t, frozen.child);
   // A later payment shows that one of the two engines still works.
   const later = payment();
   await store.write((writer) => writer.insertTransaction(later));
