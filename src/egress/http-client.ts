@@ -1,8 +1,9 @@
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import type { buildConnector as Connectors, Dispatcher } from 'undici';
 import { messageOf } from '../domain/errors.ts';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { type ContentDecoder, createContentDecoder, parseContentCodings } from './content-decoder.ts';
 import { HttpFailure } from './http-failure.ts';
+import { Agent, buildConnector, ConnectTimeoutError } from './undici.ts';
 
 export interface HttpGet {
   headers: Record<string, string>;
@@ -245,7 +246,7 @@ function credentialsOf(url: URL): Record<string, string> {
 function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   if (error instanceof BlockedAddressError) return new HttpFailure('blocked', error.message, error);
-  if (error instanceof errors.ConnectTimeoutError) return new HttpFailure('timeout', 'no connection in time', error);
+  if (error instanceof ConnectTimeoutError) return new HttpFailure('timeout', 'no connection in time', error);
   const code = (error as { code?: unknown } | null)?.code;
   return new HttpFailure('transport', `connection failed${typeof code === 'string' ? ` (${code})` : ''}`, error);
 }
@@ -272,7 +273,7 @@ export function basicCredentials({ username, password }: URL): string | undefine
  * Opens connections to the addresses that the guard lets through. A literal address never reaches the lookup, so the
  * host of every connection is checked first.
  */
-export function guardedConnector(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
+export function guardedConnector(guard: AddressGuard, options: Connectors.BuildOptions): Connectors.connector {
   const connect = buildConnector({ ...options, lookup: guard.lookup });
   return (target, callback) => {
     try {

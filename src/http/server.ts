@@ -32,7 +32,7 @@ import {
 } from './request.ts';
 import { type ConsoleParts, consoleRoutes } from './routes/console.ts';
 import { descriptionOperation, pageRoutes } from './routes/pages.ts';
-import { collectRoutes, noSchemaCompilers, refuseOtherMethods } from './routing.ts';
+import { collectRoutes, noSchemaCompilers, refuseOtherMethods, routeFurtherMethodsAsOne } from './routing.ts';
 
 export interface HttpServerDependencies extends Omit<ApiParts, 'drain' | 'source'> {
   events: TransactionEvents;
@@ -73,6 +73,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   const drain = new Drain();
   const source = new EventSource(dependencies, newId());
 
+  routeFurtherMethodsAsOne(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setReplySerializer(answerText);
   app.setErrorHandler<FastifyError>(async (thrown, request, reply) => {

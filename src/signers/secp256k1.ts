@@ -5,20 +5,25 @@ import type * as TinySecp256k1 from 'tiny-secp256k1';
 
 const require = createRequire(import.meta.url);
 
+let loaded: Secp256k1 | undefined;
+
 /**
  * libsecp256k1 as machine code, where the package has it for this system. Otherwise as WebAssembly, which is slower and
- * runs everywhere.
+ * runs everywhere. Loaded at the first use: the main thread checks what key services sign, and often uses none.
  */
-const curve: Secp256k1 = loadNativeSecp256k1() ?? loadWasmSecp256k1();
+function curve(): Secp256k1 {
+  loaded ??= loadNativeSecp256k1() ?? loadWasmSecp256k1();
+  return loaded;
+}
 
 /** Whether 32 bytes are a private key: a scalar from 1 to the group order less one. */
 export function isSecp256k1Scalar(key: Uint8Array): boolean {
-  return key.length === 32 && curve.isScalar(key);
+  return key.length === 32 && curve().isScalar(key);
 }
 
 /** A point of the curve, compressed or not, as 65 bytes `04 ‖ X ‖ Y`; undefined when it is none. */
 export function uncompressedPoint(point: Uint8Array): Uint8Array | undefined {
-  return curve.pointOf(point);
+  return curve().pointOf(point);
 }
 
 /**
@@ -26,7 +31,7 @@ export function uncompressedPoint(point: Uint8Array): Uint8Array | undefined {
  * @throws Error when the scalar is out of range
  */
 export function secp256k1PublicKey(key: Uint8Array): Uint8Array {
-  const point = curve.multiplyBase(key);
+  const point = curve().multiplyBase(key);
   if (point === undefined) throw new Error('the key is not a secp256k1 scalar');
   return point;
 }
@@ -36,7 +41,7 @@ export function secp256k1PublicKey(key: Uint8Array): Uint8Array {
  * @throws Error when the signature does not lead back to the public key, which only faulty hardware can cause
  */
 export function signDigest(digest: Uint8Array, key: Uint8Array, publicKey: Uint8Array): Uint8Array {
-  const { signature, recoveryId } = curve.sign(digest, key);
+  const { signature, recoveryId } = curve().sign(digest, key);
   const signed = new Uint8Array(65);
   signed.set(signature);
   signed[64] = recoveryId;
@@ -53,7 +58,7 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
   if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) {
     throw new Error('the signature is not r, s and a recovery id of 0 or 1');
   }
-  const signer = curve.recover(digest, signature.subarray(0, 64), recoveryId);
+  const signer = curve().recover(digest, signature.subarray(0, 64), recoveryId);
   if (signer === undefined || Buffer.compare(signer, publicKey) !== 0) {
     throw new Error('the signature was made by another key');
   }
@@ -66,7 +71,7 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
 export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
   const recoveryId = signature[64];
   if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) return undefined;
-  return curve.recover(digest, signature.subarray(0, 64), recoveryId);
+  return curve().recover(digest, signature.subarray(0, 64), recoveryId);
 }
 
 /** The functions of libsecp256k1 that are used, for each of its builds. Points are 65 bytes, `04 ‖ X ‖ Y`. */

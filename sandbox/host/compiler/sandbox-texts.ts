@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { nativeAddon } from './child-program.ts';
 import type { Compiler } from './compiler.ts';
@@ -19,8 +20,8 @@ export type SandboxTexts = z.output<typeof textsSchema>;
 const PREFIX = 'isolayer-sandbox-';
 
 /**
- * The texts of the sandbox. Reads those that an earlier start stored beside Node's compile cache, if all their sources
- * are the same. Otherwise builds and stores them. Stores nothing when the folder cannot be written.
+ * The texts of the sandbox. Reads those that an earlier start stored beside Node's compile cache, if none of their sources
+ * has changed. Otherwise builds and stores them. Stores nothing when the folder cannot be written.
  */
 export async function sandboxTexts(
   compiler: Pick<Compiler, 'runtime' | 'child'>,
@@ -28,7 +29,7 @@ export async function sandboxTexts(
   folder = getCompileCacheDir(),
 ): Promise<SandboxTexts> {
   if (folder === undefined) return await build(compiler);
-  const name = `${PREFIX}${await digest(sandboxDir)}.json`;
+  const name = `${PREFIX}${digest(sandboxDir)}.json`;
   const known = await keptIn(join(folder, name));
   if (known !== undefined) return known;
   const texts = await build(compiler);
@@ -58,26 +59,34 @@ async function keep(texts: SandboxTexts, folder: string, name: string): Promise<
   await Promise.all(outdated.map((one) => rm(join(folder, one), { force: true })));
 }
 
-/** A digest of the sources, of the code that builds them, and of the installed packages. */
-async function digest(sandboxDir: string): Promise<string> {
+/**
+ * A digest of the sources, of the code that builds them, and of the installed packages, by their sizes and times:
+ * reading them would cost a start more than all else that it does for the sandbox.
+ */
+function digest(sandboxDir: string): string {
   const root = dirname(sandboxDir);
   const files = [
-    ...(await filesBelow(sandboxDir)),
-    ...(await filesBelow(import.meta.dirname)),
+    ...filesBelow(sandboxDir),
+    ...filesBelow(import.meta.dirname),
     // Lists the packages that npm has installed.
     join(root, 'node_modules', '.package-lock.json'),
   ];
   const hash = createHash('sha256').update(nativeAddon());
-  for (const bytes of await Promise.all(files.map((file) => readFile(file).catch(() => Buffer.alloc(0))))) {
-    hash.update(`\0${bytes.length}\0`).update(bytes);
+  for (const file of files) {
+    const { size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
+    hash.update(`\0${file}\0${size}\0${mtimeMs}`);
   }
-  return hash.update(files.join('\0')).digest('hex').slice(0, 32);
+  return hash.digest('hex').slice(0, 32);
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
+/** The sources of the sandbox have tests and pages beside them, which are in none of the texts. */
+const BESIDE = /^(?:test|docs)(?:\/|$)/;
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => !BESIDE.test(path))
+    .map((path) => join(folder, path))
     .sort();
 }

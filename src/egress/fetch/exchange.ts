@@ -1,6 +1,7 @@
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { BlockedAddressError } from '../address-guard.ts';
 import { type ContentDecoder, createContentDecoder, parseContentCodings } from '../content-decoder.ts';
+import { ConnectTimeoutError, HeadersOverflowError } from '../undici.ts';
 import { answerHeaders } from './headers.ts';
 import { FetchFailure, type FetchRequest } from './plugin-fetch.ts';
 
@@ -206,10 +207,10 @@ function asFailure(error: unknown, host: string, unsent: boolean): FetchFailure 
   }
   if (error instanceof BlockedAddressError)
     return new FetchFailure('refused', error.message, { unsent: true, cause: error });
-  if (error instanceof errors.ConnectTimeoutError) {
+  if (error instanceof ConnectTimeoutError) {
     return new FetchFailure('timeout', `no connection to ${host} in time`, { unsent: true, cause: error });
   }
-  if (error instanceof errors.HeadersOverflowError) {
+  if (error instanceof HeadersOverflowError) {
     return new FetchFailure('too-large', `the headers of ${host}'s answer are too large`, { cause: error });
   }
   const code = (error as { code?: unknown } | null)?.code;

@@ -1,6 +1,6 @@
-import { Agent } from 'undici';
 import { type AddressGuard, BlockedAddressError } from '../address-guard.ts';
 import { guardedConnector } from '../http-client.ts';
+import { Agent } from '../undici.ts';
 import { sendHop } from './exchange.ts';
 import { fetchRequestHeaders } from './headers.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest, type FetchRule } from './plugin-fetch.ts';

@@ -147,7 +147,7 @@ t.test('a known path refuses the methods it does not have and names those it has
   refuseOtherMethods(app, table);
 
   t.equal((await app.inject({ method: 'POST', url: '/things/1' })).body, 'made');
-  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'] as const) {
+  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const) {
     const refused = await app.inject({ method: method as 'GET', url: '/things/1' });
     t.equal(refused.statusCode, 405, method);
     t.equal(refused.headers.allow, 'GET, HEAD, POST');
