@@ -1,10 +1,12 @@
 /**
  * Requests generated from the API's description, thousands here, and twenty times as many in the soak of properties. The
- * first ones are good and bad, about things that exist and things that do not; the others have all a form that the
- * description allows, and are never refused for their form. None causes a fault of the service or of its node. The
+ * first ones are good and bad, about things that exist and things that do not; the next have all a form that the
+ * description allows, and are never refused for their form; the last are bodies for relayers of Solana and Stellar, most
+ * of which no description can tell from good ones (base64 of transactions). None causes a fault of the service or of its node. The
  * status, code and body of each answer match the description.
  */
 import { randomUUID } from 'node:crypto';
+import { Keypair, SystemProgram } from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { writeJson } from '../../src/domain/json/json-text.ts';
 import { startAnvil } from '../support/anvil.ts';
@@ -13,6 +15,8 @@ import { faultOf } from '../support/described-answer.ts';
 import { arbitraryOf, type DescribedSchema } from '../support/openapi-arbitrary.ts';
 import { fc, propertySeed, runsOf } from '../support/properties.ts';
 import { seededRandom } from '../support/seeded.ts';
+import { solanaStage } from '../support/solana-stage.ts';
+import { payment, stellarStage } from '../support/stellar-stage.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const REQUESTS = runsOf(800);
@@ -326,6 +330,99 @@ t.test('what the description allows is not refused for its form', async (t) => {
   t.ok(asked > 2_000, `${asked} requests`);
   t.ok((met.get(200) ?? 0) > asked / 2, `most are accepted: ${JSON.stringify([...met])}`);
 });
+
+/** The other families: services with a relayer, and bodies that they accept or nearly accept. */
+const FAMILIES = {
+  Solana: async (t: Test) => {
+    const stage = await solanaStage(t);
+    const receiver = Keypair.generate().publicKey;
+    const pay = SystemProgram.transfer({ fromPubkey: stage.relayer, toPubkey: receiver, lamports: 1_000_000 });
+    const instructions = [
+      {
+        program_id: SystemProgram.programId.toBase58(),
+        accounts: pay.keys.map(({ pubkey, isSigner, isWritable }) => ({
+          ...{ pubkey: pubkey.toBase58(), is_signer: isSigner, is_writable: isWritable },
+        })),
+        data: pay.data.toString('base64'),
+      },
+    ];
+    const transaction = await stage.built([], pay);
+    return {
+      service: stage.service,
+      bodies: { transactions: [{ transaction }, { instructions }], 'sign-transaction': [{ transaction }] },
+    };
+  },
+  Stellar: async (t: Test) => {
+    const stage = await stellarStage(t);
+    const operations = [payment(stage.relayer.publicKey(), 1n)];
+    return {
+      service: stage.service,
+      bodies: {
+        transactions: [{ network: 'testnet', operations }],
+        'sign-transaction': [{ unsigned_xdr: 'AAAA' }],
+      },
+    };
+  },
+};
+
+/** Where a body is of the relayer's family. */
+const PATHS_OF_FAMILIES = [
+  'transactions',
+  'sign-transaction',
+  'sign',
+  'transactions/sponsored/quote',
+  'transactions/sponsored/build',
+];
+
+for (const [family, start] of Object.entries(FAMILIES)) {
+  t.test(`${family}: bodies of the family that are generated cause no fault`, async (t) => {
+    const { service, bodies } = await start(t);
+    const { body: document } = await service.request('GET', '/api-docs/openapi.json');
+    const schemas = document.components.schemas as Record<string, DescribedSchema>;
+    const fits = (name: string) => !/^(Evm|Solana|Stellar)/.test(name) || name.startsWith(family);
+    const met = new Map<string, number>();
+    const faults: string[] = [];
+    for (const [index, path] of PATHS_OF_FAMILIES.entries()) {
+      const described = document.paths[`/api/v1/relayers/{id}/${path}`]?.post as Described;
+      const schema = described.requestBody?.content['application/json']?.schema;
+      if (schema === undefined) throw new Error(`no body at ${path}`);
+      const whole = arbitraryOf(schema, { schemas, fits, texts: [] });
+      const good = (bodies as Record<string, object[]>)[path] ?? [];
+      const varied = whole.chain((body) => {
+        const fields = Object.entries(body as object);
+        const some = fc.shuffledSubarray(fields, { maxLength: Math.min(2, fields.length) });
+        return fc
+          .tuple(fc.constantFrom<object>({}, ...good), some)
+          .map(([one, changed]) => ({ ...one, ...Object.fromEntries(changed) }));
+      });
+      const asked = [
+        ...good,
+        ...fc.sample(fc.oneof(whole, varied), { seed: propertySeed() + index, numRuns: runsOf(100) }),
+      ];
+      while (asked.length > 0 && faults.length < 10) {
+        await Promise.all(
+          asked.splice(0, AT_ONCE).map(async (body) => {
+            const url = `/api/v1/relayers/local-1/${path}`;
+            const sent = writeJson(body);
+            const headers = { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' };
+            const answer = await fetch(new URL(url, service.url), { method: 'POST', headers, body: sent });
+            const text = await answer.text();
+            const key = `${path} ${answer.status}`;
+            met.set(key, (met.get(key) ?? 0) + 1);
+            const fault =
+              answer.status >= 500 ? 'a fault' : faultOf({ method: 'POST', path: url, status: answer.status, text });
+            if (fault !== undefined)
+              faults.push(`${fault}: ${url} ${sent.slice(0, 400)}: ${answer.status} ${text.slice(0, 300)}`);
+          }),
+        );
+      }
+    }
+    t.strictSame(faults, []);
+    t.comment(JSON.stringify([...met]));
+    t.ok((met.get('transactions 200') ?? 0) > 0 && (met.get('transactions 400') ?? 0) > 0, 'good and bad ones');
+    t.notMatch(service.output(), /"level":"error".*request failed/);
+  });
+}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
