@@ -66,8 +66,8 @@ export interface TransactionsService {
    * under limits also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
    */
   send(relayerId: string, body: unknown, by?: CallTerms): Promise<WireObject>;
-  get(relayerId: string, transactionId: string): Promise<WireObject>;
-  list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
+  get(relayerId: string, transactionId: string): WireObject | Promise<WireObject>;
+  list(relayerId: string, page: PageRequest, status?: TransactionStatus): Page<WireObject> | Promise<Page<WireObject>>;
   /**
    * Resolves with the transaction once `endsWait` holds, with `isFinal` once its status is final, or with `undefined` after `timeoutMs`. The status looks ahead
    * of a block that is not final yet: it is `failed` for a transaction that failed in the block. For a transaction
@@ -105,7 +105,7 @@ export interface LifecycleService {
 }
 
 export interface RelayersService {
-  get(relayerId: string): Promise<WireObject>;
+  get(relayerId: string): WireObject | Promise<WireObject>;
   list(page: PageRequest, filter?: RelayerFilter): Promise<Page<WireObject>>;
   /** 400; 404 for an unknown signer or notification; 409 for an id that is taken. */
   create(body: unknown, by: Caller): Promise<WireObject>;

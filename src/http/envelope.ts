@@ -1,5 +1,5 @@
 import type { AppError, ErrorCode } from '../domain/errors.ts';
-import { type JsonObject, memoizePerObject, type WireValue } from '../domain/json/json.ts';
+import type { JsonObject, WireValue } from '../domain/json/json.ts';
 import { writeJson } from '../domain/json/json-text.ts';
 import type { ListPart, ListPartRequest, Page, PageRequest } from '../domain/page.ts';
 import { disabledReasonView } from '../features/relayers/records/disabled-reason.ts';
@@ -85,9 +85,16 @@ export function failure(error: AppError): Failure {
  */
 export const ANSWER_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
-const written = memoizePerObject((value: object): string =>
-  Array.isArray(value) ? `[${value.map(valueText).join()}]` : writeJson(value),
-);
+/** The texts of frozen objects and lists. */
+const texts = new WeakMap<object, string>();
+
+/** The names in the envelope, as they are written. */
+const NAMES: Readonly<Record<string, string>> = {
+  success: '"success":',
+  data: '"data":',
+  error: '"error":',
+  pagination: '"pagination":',
+};
 
 /**
  * Writes the body of an answer as JSON. A frozen object in the body, or in a list in it, is converted once, and so is a
@@ -98,13 +105,19 @@ export function answerText(body: unknown): string {
   let text = '';
   for (const name of Object.keys(body)) {
     const value: unknown = (body as Record<string, unknown>)[name];
-    if (value !== undefined) text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${valueText(value)}`;
+    if (value === undefined) continue;
+    text += (text === '' ? '{' : ',') + (NAMES[name] ?? `${JSON.stringify(name)}:`) + valueText(value);
   }
   return text === '' ? '{}' : `${text}}`;
 }
 
 function valueText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return writeJson(value ?? null);
-  if (Object.isFrozen(value)) return written(value);
-  return Array.isArray(value) ? `[${value.map(valueText).join()}]` : writeJson(value);
+  if (value === null || value === undefined) return 'null';
+  if (value === true) return 'true';
+  if (typeof value !== 'object') return writeJson(value);
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  const text = Array.isArray(value) ? `[${value.map(valueText).join()}]` : writeJson(value);
+  if (Object.isFrozen(value)) texts.set(value, text);
+  return text;
 }

@@ -375,11 +375,17 @@ export function register(app: FastifyInstance, operations: readonly Operation[],
 
 function handlerOf({ method, body, answer, handle }: Operation, parts: ApiParts) {
   const refusesBody = body === undefined && method !== 'GET';
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  const answered = (result: unknown, call: Call): unknown => {
+    if (answer.status !== 200) call.reply.code(answer.status);
+    return answer.wrap === undefined ? result : answer.wrap(result as never, call);
+  };
+  return (request: FastifyRequest, reply: FastifyReply): unknown => {
     if (refusesBody) assertNoBody(request);
     const call = new Call(request, reply);
-    const result = await handle(call, parts);
-    if (answer.status !== 200) reply.code(answer.status);
-    return answer.wrap === undefined ? result : answer.wrap(result as never, call);
+    const result = handle(call, parts);
+    if (result instanceof Promise) return result.then((value) => answered(value, call));
+    const body = answered(result, call);
+    // Fastify takes undefined for an answer that is still to come.
+    return body === undefined ? Promise.resolve() : body;
   };
 }

@@ -31,36 +31,39 @@ const MAX_REMEMBERED = 1_000;
 
 /**
  * Remembers what a read found until the next write, where this process is the only one that writes. Clients ask for the
- * same things again and again. Callers must not change what was found.
+ * same things again and again. Callers must not change what was found. What is remembered is returned at once.
  * @param sizeOf how many rows were found
  */
 export function rememberedRead<Parameters extends readonly (Parameter | undefined)[], Found>(
   { version }: Pick<Connection, 'version'>,
   read: (...values: Parameters) => Promise<Found>,
   sizeOf: (found: Found) => number,
-): (...values: Parameters) => Promise<Found> {
+): (...values: Parameters) => Found | Promise<Found> {
   if (version === undefined) return read;
   const known = new Map<string, Found>();
   let size = 0;
   let knownAt = version();
-  return async (...values) => {
-    const key = JSON.stringify(values);
+  return (...values) => {
+    // Texts with NUL are found nowhere.
+    const key = values.join('\0');
     const now = version();
     if (now !== knownAt || size > MAX_REMEMBERED) {
       known.clear();
       size = 0;
       knownAt = now;
     }
-    const found = known.get(key);
-    if (found !== undefined) return found;
+    return known.get(key) ?? readAnew(key, values, now);
+  };
+
+  async function readAnew(key: string, values: Parameters, now: number): Promise<Found> {
     const fresh = await read(...values);
     // A write in between may have changed it.
-    if (version() === now && knownAt === now) {
+    if (version?.() === now && knownAt === now) {
       known.set(key, fresh);
       size += 1 + sizeOf(fresh);
     }
     return fresh;
-  };
+  }
 }
 
 /** The longest list of one query. Both databases limit the parameters of a statement (32,766 and 65,535). */

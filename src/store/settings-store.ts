@@ -20,9 +20,9 @@ export interface PlainKind<T> extends Pick<RecordKind<Columns>, 'table' | 'colum
 
 /** Reads of the settings that clients can change. */
 export interface SettingsReader {
-  relayer(id: string): Promise<Relayer | undefined>;
+  relayer(id: string): Relayer | undefined | Promise<Relayer | undefined>;
   /** Whether a relayer with this id exists. Cheaper than reading it. */
-  hasRelayer(id: string): Promise<boolean>;
+  hasRelayer(id: string): boolean | Promise<boolean>;
   /** Newest first, ties by id. */
   relayers(page: PageRequest, filter?: RelayerFilter): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;

@@ -99,9 +99,13 @@ export interface Store {
 
 export interface StoreReader extends SettingsReader {
   /** Finds a transaction by its id under its own relayer only, while that relayer exists. */
-  transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
+  transaction(relayerId: string, id: string): Transaction | undefined | Promise<Transaction | undefined>;
   /** Newest first, ties by id. For a status that is not final, transactions that are being canceled are left out. */
-  transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
+  transactions(
+    relayerId: string,
+    page: PageRequest,
+    status?: TransactionStatus,
+  ): Page<Transaction> | Promise<Page<Transaction>>;
   /** The relayer's latest transaction with this sequence. */
   transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
   /**

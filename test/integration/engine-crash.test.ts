@@ -79,7 +79,7 @@ t.test('kill -9 between commit and broadcast: the same bytes go out once', async
   t.equal(await anvil.rpc('eth_getTransactionCount', [sender.address, 'pending']), '0x0', 'nothing has left');
 
   // A reader remembers what it read until this process writes, and here another one does.
-  const stored = () => store.write((writer) => writer.transaction('relayer', id));
+  const stored = () => store.write(async (writer) => writer.transaction('relayer', id));
   const second = startEngine(t, [path, anvil.url, keyFile, 'go']);
   t.equal((await second.offered.next()).value, aboutToLeave);
   const until = Date.now() + 20_000;

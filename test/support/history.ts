@@ -78,7 +78,7 @@ export function engineReads(read: StoreReader, count: number): Readonly<Record<s
     pendingCount: () => read.pendingCount('r1'),
     openCounts: () => read.openCounts(),
     lastConfirmedAt: () => read.lastConfirmedAt('r1'),
-    transaction: () => read.transaction('r1', id),
+    transaction: async () => read.transaction('r1', id),
     transactionOfLane: () => read.transactionOfLane(HISTORY_LANE, id),
     transactionBySequence: () => read.transactionBySequence('r1', BigInt(count)),
     endedAt: () => read.endedAt(id),

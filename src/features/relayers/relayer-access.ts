@@ -4,6 +4,7 @@ import type { ChainConnections } from '../../chains/rpc-connections.ts';
 import { AppError } from '../../domain/errors.ts';
 import { memoizePerObject, type WireObject } from '../../domain/json/json.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
+import { whenKnown } from '../../domain/when-known.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { laneKey } from '../transactions/records/lane.ts';
 import { type Relayer, relayerDisabled, relayerView } from './records/relayer.ts';
@@ -47,17 +48,26 @@ export class RelayerDirectory {
   }
 
   /** @throws AppError `RELAYER_NOT_FOUND` */
-  async assertThere(relayerId: string): Promise<void> {
-    if (!(await this.#deps.read.hasRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+  assertThere(relayerId: string): void | Promise<void> {
+    return whenKnown(this.#deps.read.hasRelayer(relayerId), (isThere) => {
+      if (!isThere) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+    });
+  }
+
+  /** @throws AppError `RELAYER_NOT_FOUND` */
+  relayer(relayerId: string): Relayer | Promise<Relayer> {
+    return whenKnown(this.#deps.read.relayer(relayerId), (relayer) => {
+      if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+      return relayer;
+    });
   }
 
   /**
-   * Finds a relayer for reading. A paused or disabled relayer can be read.
+   * Finds a relayer for acting on what is read of it. A paused or disabled relayer can be read.
    * @throws AppError `RELAYER_NOT_FOUND`
    */
   async find(relayerId: string): Promise<RelayerAccess> {
-    const relayer = await this.#deps.read.relayer(relayerId);
-    if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+    const relayer = await this.relayer(relayerId);
     return {
       relayer,
       chain: this.chainOf(relayer),

@@ -1,6 +1,7 @@
 import type { ChainClient } from '../../chains/chain-client.ts';
 import { AppError } from '../../domain/errors.ts';
 import { didYouMean } from '../../domain/json/issue-text.ts';
+import { whenKnown } from '../../domain/when-known.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -48,10 +49,7 @@ export function createRelayersService({ read, relayers, create, remove, update }
   }
 
   return {
-    async get(relayerId) {
-      const { relayer } = await relayers.find(relayerId);
-      return viewOf(relayer);
-    },
+    get: (relayerId) => whenKnown(relayers.relayer(relayerId), viewOf),
 
     async list(page, filter) {
       const { items, total } = await read.relayers(page, filter);

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { whenKnown } from '../../domain/when-known.ts';
 import type { Connection } from '../../store/connection.ts';
 import { preparedQuery, rememberedRead } from '../../store/prepared.ts';
 import type { Tables } from '../../store/schema.ts';
@@ -110,11 +111,11 @@ export function relayerReads(connection: Connection) {
     (rows) => rows.length,
   );
   return {
-    async hasRelayer(id) {
-      return (await markOf(id)).length > 0;
+    hasRelayer(id) {
+      return whenKnown(markOf(id), (marks) => marks.length > 0);
     },
 
-    async relayer(id) {
+    relayer(id) {
       return known.find(
         id,
         () => markOf(id),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import { EndablePause } from '../../domain/endable-pause.ts';
 import { AppError } from '../../domain/errors.ts';
+import { whenKnown } from '../../domain/when-known.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Transaction } from './records/transaction.ts';
@@ -9,15 +10,18 @@ import type { Transaction } from './records/transaction.ts';
  * Finds a transaction of a relayer.
  * @throws AppError `RELAYER_NOT_FOUND`, `TRANSACTION_NOT_FOUND`
  */
-export async function findTransaction(
+export function findTransaction(
   read: Pick<StoreReader, 'transaction' | 'hasRelayer'>,
   relayerId: string,
   transactionId: string,
-): Promise<Transaction> {
-  const transaction = await read.transaction(relayerId, transactionId);
-  if (transaction !== undefined) return transaction;
-  if (!(await read.hasRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
-  throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+): Transaction | Promise<Transaction> {
+  return whenKnown(read.transaction(relayerId, transactionId), (transaction) => {
+    if (transaction !== undefined) return transaction;
+    return whenKnown(read.hasRelayer(relayerId), (isThere): never => {
+      if (!isThere) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+      throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+    });
+  });
 }
 
 /** The longest timer. A longer wait looks once more in between. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
 import { memoizePerObject, type WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
+import { whenKnown } from '../../domain/when-known.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -119,8 +120,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return { parsed, transaction };
   }
 
-  async function view(relayerId: string, transactionId: string): Promise<WireObject> {
-    return viewOf(await findTransaction(store.read, relayerId, transactionId));
+  function view(relayerId: string, transactionId: string): WireObject | Promise<WireObject> {
+    return whenKnown(findTransaction(store.read, relayerId, transactionId), viewOf);
   }
 
   /**
@@ -222,10 +223,17 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
     get: view,
 
-    async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
-      await relayers.assertThere(relayerId);
-      const found = await store.read.transactions(relayerId, page, status);
-      return { items: viewsOf(found), total: found.total };
+    list(
+      relayerId: string,
+      page: PageRequest,
+      status?: TransactionStatus,
+    ): Page<WireObject> | Promise<Page<WireObject>> {
+      return whenKnown(relayers.assertThere(relayerId), () =>
+        whenKnown(store.read.transactions(relayerId, page, status), (found) => ({
+          items: viewsOf(found),
+          total: found.total,
+        })),
+      );
     },
 
     async wait(relayerId, transactionId, timing, signal) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
+import { type JsonObject, memoizePerObject } from '../../domain/json/json.ts';
 import { isMaskedUrl, maskKeys } from '../../domain/mask-url.ts';
 import { BlockedAddressError } from '../../egress/address-guard.ts';
 import type { WebhookClient } from '../../egress/webhook-client.ts';
@@ -69,10 +69,10 @@ export const notificationResource = resource<Notification, NotificationsDeps>({
 
   // Fields are in the reference's order. Our own field is present only while there is a second key. The address is
   // masked, because anybody with the whole address can often write to its receiver.
-  view({ id, type, url, hasSigningKey, hasSecondSigningKey }) {
+  view: memoizePerObject(({ id, type, url, hasSigningKey, hasSecondSigningKey }: Notification) => {
     const view: JsonObject = { id, type, url: maskKeys(url), has_signing_key: hasSigningKey };
-    return hasSecondSigningKey ? { ...view, has_second_signing_key: true } : view;
-  },
+    return Object.freeze(hasSecondSigningKey ? { ...view, has_second_signing_key: true } : view);
+  }),
 
   on({ webhooks, log, newId }) {
     const warnOfShortKeys = (id: string, keys: GivenKeys) => {

@@ -105,10 +105,18 @@ function opened(kind: Sealed, row: object, connection: Connection, damaged?: obj
   }
 }
 
-/** How many records are remembered by default. The least recently read are forgotten first. */
+/** How many records are remembered by default. The earlier half of them is forgotten at once. */
 const MAX = 1_000;
 /** Rows with more text than this are parsed each time, so that the memory for records stays small. */
 const MAX_TEXT = 16_384;
+
+interface Known<Row, Rec> {
+  row: Row;
+  record: Rec;
+}
+
+/** Some columns of a row. */
+type Mark<Row extends { id: string }> = Pick<Row, 'id'> & Partial<Row>;
 
 /**
  * Reads rows into records, and returns the same record again while its row is unchanged. Clients ask for one
@@ -117,8 +125,12 @@ const MAX_TEXT = 16_384;
 export class RecordCache<Row extends { id: string }, Rec> {
   readonly #read: (row: Row) => Rec;
   readonly #most: number;
-  /** Least recently read first. */
-  readonly #known = new Map<string, { row: Row; record: Rec }>();
+  /**
+   * What was read lately, and what was read before that. To move an entry to the end of one table at each read would
+   * make V8 copy the table again and again.
+   */
+  #recent = new Map<string, Known<Row, Rec>>();
+  #earlier: Map<string, Known<Row, Rec>> = new Map();
 
   constructor(read: (row: Row) => Rec, most = MAX) {
     this.#read = read;
@@ -128,29 +140,51 @@ export class RecordCache<Row extends { id: string }, Rec> {
   record(row: Row): Rec {
     const known = this.known(row);
     if (known !== undefined) return known;
-    this.#known.delete(row.id);
+    this.#recent.delete(row.id);
+    this.#earlier.delete(row.id);
     const record = this.#read(row);
-    if (textOf(row) > MAX_TEXT) return record;
-    this.#known.set(row.id, { row, record });
-    const [oldest] = this.#known.size > this.#most ? this.#known.keys() : [];
-    if (oldest !== undefined) this.#known.delete(oldest);
+    if (textOf(row) <= MAX_TEXT) this.#remember({ row, record });
     return record;
+  }
+
+  #remember(known: Known<Row, Rec>): void {
+    if (this.#recent.size >= this.#most / 2) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(known.row.id, known);
+  }
+
+  #entry(id: string): Known<Row, Rec> | undefined {
+    const recent = this.#recent.get(id);
+    if (recent !== undefined) return recent;
+    const earlier = this.#earlier.get(id);
+    if (earlier !== undefined) this.#remember(earlier);
+    return earlier;
   }
 
   /**
    * Reads the record with this id. While its row is unchanged, that takes only its mark: columns of which one changes
    * with each write of the row. Each function returns one row or none.
    */
-  async find(
+  find(
     id: string,
-    readMark: () => Promise<(Pick<Row, 'id'> & Partial<Row>)[]>,
+    readMark: () => Mark<Row>[] | Promise<Mark<Row>[]>,
     readRow: () => Promise<Row[]>,
-  ): Promise<Rec | undefined> {
-    if (this.#known.has(id)) {
-      const [mark] = await readMark();
-      const known = mark && this.known(mark);
-      if (known !== undefined || mark === undefined) return known;
-    }
+  ): Rec | undefined | Promise<Rec | undefined> {
+    if (this.#entry(id) === undefined) return this.#readRow(readRow);
+    const marks = readMark();
+    return marks instanceof Promise
+      ? marks.then(([mark]) => this.#ofMark(mark, readRow))
+      : this.#ofMark(marks[0], readRow);
+  }
+
+  #ofMark(mark: Mark<Row> | undefined, readRow: () => Promise<Row[]>): Rec | undefined | Promise<Rec | undefined> {
+    const known = mark && this.known(mark);
+    return known !== undefined || mark === undefined ? known : this.#readRow(readRow);
+  }
+
+  async #readRow(readRow: () => Promise<Row[]>): Promise<Rec | undefined> {
     const [row] = await readRow();
     return row && this.record(row);
   }
@@ -159,12 +193,9 @@ export class RecordCache<Row extends { id: string }, Rec> {
    * Returns the remembered record of a row if these columns are unchanged. With only some of the columns, the record is
    * right only if one of them changes with each write of the row.
    */
-  known(columns: Pick<Row, 'id'> & Partial<Row>): Rec | undefined {
-    const known = this.#known.get(columns.id);
-    if (known === undefined || !isSame(known.row, columns)) return undefined;
-    this.#known.delete(columns.id);
-    this.#known.set(columns.id, known);
-    return known.record;
+  known(columns: Mark<Row>): Rec | undefined {
+    const known = this.#entry(columns.id);
+    return known !== undefined && isSame(known.row, columns) ? known.record : undefined;
   }
 }
 
@@ -178,7 +209,8 @@ export function newRevision(): number {
 
 function isSame(one: object, other: object): boolean {
   const [before, now] = [one, other] as Record<string, unknown>[];
-  return Object.keys(other).every((column) => before?.[column] === now?.[column]);
+  for (const column in now) if (before?.[column] !== now[column]) return false;
+  return true;
 }
 
 /** Length of a row's texts, in UTF-16 code units. */

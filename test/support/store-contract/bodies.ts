@@ -116,7 +116,7 @@ export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void
     const store = await open(t);
     const advice = { message: 'Inside a write body use its writer; store.read and store.write are for outside' };
     await store.write(async (writer) => {
-      await t.rejects(store.read.relayer('x'), advice);
+      await t.rejects(async () => store.read.relayer('x'), advice);
       await t.rejects(
         store.write(async () => 1),
         advice,

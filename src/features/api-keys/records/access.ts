@@ -92,8 +92,9 @@ export class Access {
   }
 
   /** Whether the action may be done to one resource; without an id, to all resources of the kind, future ones too. */
-  may({ resource, action }: RequiredPermission, id = '*'): boolean {
-    return this.#permissions.some((one) => covers(one, { resource, id, action }));
+  may(need: RequiredPermission, id = '*'): boolean {
+    for (const one of this.#permissions) if (covers(one, need, id)) return true;
+    return false;
   }
 
   /** Whether one resource exists for the key; without an id, whether any resource of the kind may exist for it. */
@@ -119,7 +120,7 @@ export class Access {
   lacks(permissions: readonly string[]): string | undefined {
     return permissions.find((text) => {
       const wanted = readPermission(text) ?? ANYTHING;
-      return !expanded(wanted).every((one) => this.#permissions.some((own) => covers(own, one)));
+      return !expanded(wanted).every((one) => this.#permissions.some((own) => covers(own, one, one.id)));
     });
   }
 }
@@ -130,7 +131,7 @@ export const MASTER_KEY_ID = 'default';
 /** The access of that key. */
 export const FULL_ACCESS = new Access(['*']);
 
-function covers(own: Permission, { resource, id, action }: Permission): boolean {
+function covers(own: Permission, { resource, action }: Pick<Permission, 'resource' | 'action'>, id: string): boolean {
   if (own.resource !== '*' && own.resource !== resource) return false;
   if (own.id !== '*' && own.id !== id) return false;
   return own.action === '*' || own.action === action || action === 'read';

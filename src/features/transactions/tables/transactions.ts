@@ -197,7 +197,7 @@ export function transactionReads(connection: Connection) {
   const { attempts } = attemptReads(connection);
 
   return {
-    async transaction(relayerId, id) {
+    transaction(relayerId, id) {
       return records.find(
         id,
         () => markById(relayerId, id),

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Connection, sealerOf } from '../../../store/connection.ts';
-import { preparedQuery } from '../../../store/prepared.ts';
+import { preparedQuery, rememberedRead } from '../../../store/prepared.ts';
 import type { Tables } from '../../../store/schema.ts';
 import { DAMAGED_URL } from '../../../store/sealing.ts';
 import type { StoreReader, StoreWriter } from '../../../store/store.ts';
@@ -51,8 +51,10 @@ export function notificationReads(connection: Connection) {
   const { db } = connection;
   const read = opener(connection);
   const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
-  const byId = preparedQuery(connection, (id: string) =>
-    db.selectFrom('notifications').selectAll().where('id', '=', id),
+  const byId = rememberedRead(
+    connection,
+    preparedQuery(connection, (id: string) => db.selectFrom('notifications').selectAll().where('id', '=', id)),
+    (rows) => rows.length,
   );
   const pageOf = preparedQuery(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
   const count = preparedQuery(connection, () =>

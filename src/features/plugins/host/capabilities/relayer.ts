@@ -71,7 +71,7 @@ export const relayerCapabilities = [
     needs: ['transactions'],
     params: ofRelayer.extend({ transactionId: id }),
     result: json<WireObject>('TransactionResponse'),
-    handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
+    handle: async ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
   }),
 
   /** Resolves with the transaction once it is mined, or with `until: 'confirmed'` confirmed, or once it has ended. */
@@ -112,7 +112,7 @@ export const relayerCapabilities = [
     needs: ['relayers'],
     params: ofRelayer,
     result: json<WireObject>('RelayerInfo'),
-    handle: ({ relayers }, { relayerId }) => relayers.get(relayerId),
+    handle: async ({ relayers }, { relayerId }) => relayers.get(relayerId),
   }),
 
   capability('getRelayerStatus', {

@@ -46,8 +46,8 @@ t.test('a transaction is visible under its own relayer only', async (t) => {
   const { transactions } = world.services();
   const { id } = await world.accept('pay');
   t.match(await transactions.get('r1', id), { id });
-  await t.rejects(transactions.get('r2', id), { code: 'TRANSACTION_NOT_FOUND' });
-  await t.rejects(transactions.get('none', id), { code: 'RELAYER_NOT_FOUND' });
+  await t.rejects(async () => transactions.get('r2', id), { code: 'TRANSACTION_NOT_FOUND' });
+  await t.rejects(async () => transactions.get('none', id), { code: 'RELAYER_NOT_FOUND' });
   const signal = AbortSignal.timeout(1_000);
   await t.rejects(transactions.wait('r2', id, { intervalMs: 1, timeoutMs: 5 }, signal), {
     code: 'TRANSACTION_NOT_FOUND',

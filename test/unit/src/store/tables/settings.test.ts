@@ -256,7 +256,7 @@ t.test('a record of unknown shape is an error that names it, and others are serv
     vandal.exec('begin');
     vandal.exec(`update relayers set ${damage} where id = 'bad'`);
     vandal.exec('commit');
-    await t.rejects(store.read.relayer('bad'), unreadable, damage);
+    await t.rejects(async () => store.read.relayer('bad'), unreadable, damage);
     await t.rejects(store.read.allRelayers(), unreadable);
     t.equal((await store.read.relayer('good'))?.id, 'good');
     vandal.exec("delete from relayers where id = 'bad'");

@@ -29,7 +29,7 @@ t.test('a record of unknown shape is an error that names it', async (t) => {
   ]) {
     vandal.exec(`update transactions set ${damage} where id = '${bad.id}'`);
     await t.rejects(
-      store.read.transaction('relayer-1', bad.id),
+      async () => store.read.transaction('relayer-1', bad.id),
       { name: 'UnreadableRecord', message: new RegExp(bad.id) },
       damage,
     );
