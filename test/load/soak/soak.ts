@@ -4,6 +4,7 @@
  * `npm run soak -- calls`: plugin calls of every kind, and the server's memory after them.
  * `npm run soak -- triggers`: triggers of three servers that are killed, on a database that crashes.
  * `npm run soak -- channels`: many callers of the published channels plugin at once, while servers are killed.
+ * `npm run soak -- durable`: durable calls while something dies at each entry into the guest, or at any time.
  * `npm run soak -- properties`: the property tests, with another seed and many more runs.
  * `npm run soak -- model`: random histories of the engine in the model's worlds.
  */
@@ -12,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { number, say, UsageError } from '../arguments.ts';
 import { soakCalls } from './calls/calls.ts';
 import { soakChannels } from './channels/channels.ts';
+import { soakDurable } from './durable/durable.ts';
 import { soakModel } from './model/model.ts';
 import type { SoakChain } from './payments/chain.ts';
 import { evmChain } from './payments/evm/chain.ts';
@@ -27,7 +29,7 @@ import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
 import { soakTriggers } from './triggers/triggers.ts';
 
-const USAGE = `npm run soak -- kill|faults|channels|calls|triggers|model|properties [options]
+const USAGE = `npm run soak -- kill|faults|channels|durable|calls|triggers|model|properties [options]
   --transactions <number>       default 1000; channels: 200
   --database <kind>             sqlite (default), postgres (two instances at a time), lazy-postgres (the same, with
                                 synchronous_commit = off; not for channels)
@@ -35,15 +37,17 @@ const USAGE = `npm run soak -- kill|faults|channels|calls|triggers|model|propert
   --blocks interval|automine    evm: default interval, one a second; those of others come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
-  --patience <seconds>          how long the last may take to end, default 180; triggers: 1200
+  --patience <seconds>          how long the last may take to end, default 180; triggers: 1200; durable: each call, 900
   --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
+  --kills entry|random          durable: at each entry into the guest of each call (default), or at any time
+  --instances <number>          durable: servers at a time, default 1; more need postgres
   --restores <number>           kill: only this: the data folder of the embedded database is put back so often to a
                                 copy that was made while the server was at work, and nobody else sends
   --channels <number>           channels: accounts whose sequences are used, default 10
   --mode <mode>                 faults: trouble, lag, pruned, lies or all; default all, one after the other
   --log <file>                  where to write what the server's processes wrote
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
-  --calls <number>              calls: default 100000
+  --calls <number>              calls: default 100000; durable: default 20
   --concurrency <number>        calls: how many at a time, default 64
   --triggers <number>           triggers: how many fire each second, default 100
   --seconds <number>            triggers: for how long servers are killed, default 100
@@ -61,6 +65,7 @@ const SOAKS: { readonly [name: string]: (given: Given) => Promise<boolean> } = {
   kill: transactions,
   faults: transactions,
   channels,
+  durable,
   calls,
   triggers,
   model,
@@ -159,6 +164,25 @@ async function channels({ values }: Given): Promise<boolean> {
   return faults.length === 0;
 }
 
+async function durable({ values }: Given): Promise<boolean> {
+  const database = oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']);
+  const instances = number(values.instances ?? '1');
+  if (instances < 1 || (database === 'sqlite' && instances > 1)) throw new UsageError('sqlite has one instance');
+  const seed = seedOf(values);
+  say(`seed ${seed}`);
+  const { lines, faults, output } = await soakDurable({
+    ...{ database, instances, seed, say },
+    calls: number(values.calls ?? '20'),
+    kills: oneOf(values.kills ?? 'entry', ['entry', 'random']),
+    patienceMs: number(values.patience ?? '900') * 1_000,
+  });
+  if (values.log !== undefined) await writeFile(values.log, output);
+  say(`\n${describeLines(lines)}`);
+  for (const fault of faults) say(`fault: ${fault}`);
+  say(faults.length === 0 ? '\nKept: every call ended as if nothing had died, each effect once.' : '\nBROKEN.');
+  return faults.length === 0;
+}
+
 async function model({ values }: Given): Promise<boolean> {
   const histories = number(values.histories ?? '1000');
   if (histories < 1) throw new UsageError('nothing would be tried');
@@ -227,6 +251,7 @@ function readArguments(args: readonly string[]) {
         triggers: text,
         seconds: text,
         events: text,
+        instances: text,
         mode: text,
         rate: text,
         log: text,

@@ -11,7 +11,7 @@ export interface LastStep {
 /** How the processes of a run ended. */
 export interface Deaths {
   atRandom: number;
-  readonly atStep: Map<CrashPoint, number>;
+  readonly atStep: Map<string, number>;
   /** The last output of processes that ended although nobody killed them. */
   readonly byThemselves: string[];
 }
@@ -38,6 +38,8 @@ interface Slot {
 export interface Instances {
   readonly instances: number;
   environmentOf(instance: number): Record<string, string>;
+  /** What composes the service; absent: its own entry. */
+  readonly entry?: string;
   /** A database server, which may be down at times; null if the database is embedded. */
   readonly postgres: object | null;
 }
@@ -165,7 +167,7 @@ export class Cluster {
     try {
       service =
         last === null
-          ? await startService(env)
+          ? await startService(env, this.#world.entry)
           : await startService(
               { ...env, SOAK_DIE_AT: `${last.step}:${last.occurrence}` },
               'test/load/soak/payments/server.ts',
@@ -195,7 +197,7 @@ export class Cluster {
   }
 
   #note(output: string, code: number | null, wasKilled: boolean): void {
-    const step = END.exec(output)?.[1] as CrashPoint | undefined;
+    const step = END.exec(output)?.[1];
     if (step !== undefined) this.deaths.atStep.set(step, (this.deaths.atStep.get(step) ?? 0) + 1);
     else if (wasKilled && !this.#closed) this.deaths.atRandom += 1;
     else if (!wasKilled) this.deaths.byThemselves.push(`exit code ${code}: ${output.slice(-2_000)}`);
