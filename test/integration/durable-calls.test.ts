@@ -245,3 +245,43 @@ t.test('calls go on after their service was stopped', { timeout: 120_000 }, asyn
   );
   t.equal(own.length, 4);
 });
+
+t.test('a durable call with one effect costs no commit more than a call with an idempotency key', async (t) => {
+  const source = "export const handler = async ({ kv, params }) => { await kv.get('a'); await kv.set('a', params); };";
+  const workspace = await createWorkspace({
+    pluginFiles: { 'sets.ts': source },
+    plugins: [
+      { id: 'durable', path: 'sets.ts', durable: true },
+      { id: 'keyed', path: 'sets.ts' },
+    ],
+    env: { METRICS_ENABLED: 'true', METRICS_PORT: '0' },
+  });
+  t.teardown(() => workspace.remove());
+  const service = await composeService(workspace.env);
+  t.teardown(() => service.stop());
+  const metrics = /"metricsAddress":"([^"]+)"/.exec(service.output())?.[1] ?? '';
+  const commits = async () => {
+    const text = await (await fetch(`${metrics}/metrics`)).text();
+    return Number(/store_write_duration_seconds_count\{[^}]*outcome="kept"[^}]*\} (\d+)/.exec(text)?.[1]);
+  };
+  const costs = async (id: string, key: string) => {
+    const before = await commits();
+    const response = await fetch(`${service.url}/api/v1/plugins/${id}/call`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.apiKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': `${id}-${key}`,
+      },
+      body: JSON.stringify({ params: { key } }),
+    });
+    t.equal(response.status, 200, await response.text());
+    return (await commits()) - before;
+  };
+  // The first call of each plugin has its version stored.
+  await costs('durable', 'first');
+  await costs('keyed', 'first');
+  const [durable, keyed] = [await costs('durable', 'second'), await costs('keyed', 'second')];
+  t.ok(durable <= keyed, `${durable} and ${keyed}`);
+  t.equal(durable, 3, 'accepted and begun, the effect with all that was heard, the end');
+});

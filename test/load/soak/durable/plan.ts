@@ -91,6 +91,7 @@ export const EVENT = { name: 'go', value: { by: 'the harness' } };
 
 /** When a process dies: in the commit of an effect, before the answer is sent to the guest, or soon after. */
 export const PHASES = ['commit', 'held', 'sent'] as const;
+export type Phase = (typeof PHASES)[number];
 export type Victim = 'service' | 'plugin';
 
 /** How far the kills of a call have come. One file for each call, written by the process that dies. */
@@ -109,7 +110,7 @@ export interface PlannedKill {
   /** `start`, the method that was answered, `suspension` or `end`. */
   at: string;
   entry: number;
-  phase: (typeof PHASES)[number];
+  phase: Phase;
   victim: Victim;
 }
 

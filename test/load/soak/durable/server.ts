@@ -16,14 +16,20 @@ import { CapabilityGateway } from '../../../../src/features/plugins/host/gateway
 import { createLog } from '../../../../src/observability/log.ts';
 import { loadConfiguration } from '../../../../src/settings/load.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
-import { KILLS_FILE, PHASES, type Plan, type PlannedKill, type Victim } from './plan.ts';
+import { KILLS_FILE, PHASES, type Phase, type Plan, type PlannedKill, type Victim } from './plan.ts';
 
 const { SOAK_PLANS: plans = '', ...env } = process.env;
 
 /** How long a run is held at its entry, so that other calls come to theirs and die with it. */
-const HELD_MS = 400;
+const HELD_MS = 1_000;
 /** The most time from the moment when an answer is sent until the process dies. */
-const AFTER_MS = 4;
+const SENT_MS = 4;
+/** How long an effect may take to come to its commit. */
+const COMMIT_MS = 1_000;
+/** The calls whose outcome is stored, with what was heard before. */
+const EFFECTS: ReadonlySet<string> = new Set(['relayer.sendTransaction', 'kv.set']);
+/** Places where no process of a plugin has the run. */
+const OUTSIDE: ReadonlySet<string> = new Set(['start', 'suspension', 'end']);
 
 /** One run of a call that has a plan. */
 class PlannedRun {
@@ -43,13 +49,11 @@ class PlannedRun {
     return this.plan.salt + this.plan.next;
   }
 
-  get phase(): (typeof PHASES)[number] {
+  get phase(): Phase {
     return PHASES[this.#turn % PHASES.length] ?? 'held';
   }
 
-  /** Before the first entry no process of a plugin has the run. */
   get victim(): Victim {
-    if (this.plan.next === 1) return 'service';
     return Math.floor(this.#turn / PHASES.length) % 2 === 0 ? 'service' : 'plugin';
   }
 
@@ -59,44 +63,82 @@ class PlannedRun {
     this.entries += 1;
     if (this.entries !== this.plan.next) return undefined;
     this.isOver = true;
-    if (this.phase === 'sent') {
-      setTimeout(() => die(this.victim, [[this, at]]), Math.random() * AFTER_MS);
-      return undefined;
-    }
-    return hold(this, at);
+    return hold(this, at, this.phase === 'sent' ? 'sent' : 'held');
   }
 
-  /** An effect is being written, in its commit. */
-  commits(at: string): void {
-    if (this.isOver || this.phase !== 'commit' || this.entries + 1 !== this.plan.next) return;
-    this.isOver = true;
-    die(this.victim, [[this, at]], 'commit');
+  /** The guest asks for something. Undefined: it may be done. */
+  asks(method: string): Promise<void> | undefined {
+    if (this.isOver || this.phase !== 'commit' || this.entries + 1 !== this.plan.next || !EFFECTS.has(method)) return;
+    return hold(this, method, 'commit');
   }
+}
+
+interface Dying {
+  run: PlannedRun;
+  at: string;
+  phase: Phase;
+  release: () => void;
 }
 
 const runs = new Map<string, PlannedRun>();
-const held = new Map<PlannedRun, { at: string; release: () => void }>();
-let holding: NodeJS.Timeout | undefined;
+const held = new Map<PlannedRun, Dying>();
 const sandboxes = new Set<SandboxProcesses>();
+let holding: NodeJS.Timeout | undefined;
+/** What happens when this run comes to the commit of its effect. */
+let atCommit: { run: PlannedRun; die: () => void } | undefined;
 
-async function hold(run: PlannedRun, at: string): Promise<void> {
-  const { victim } = run;
-  const over = new Promise<void>((release) => held.set(run, { at, release }));
-  const isLast = [...runs.values()].every(({ isOver }) => isOver);
-  if (isLast) die(victim, []);
-  else holding ??= setTimeout(() => die(victim, []), HELD_MS);
-  await over;
+function hold(run: PlannedRun, at: string, phase: Phase): Promise<void> {
+  held.get(run)?.release();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held.set(run, { run, at, phase, release: resolve });
+  if (atCommit !== undefined) return promise;
+  if ([...runs.values()].every((one) => held.has(one))) setImmediate(endHeld);
+  else holding ??= setTimeout(endHeld, HELD_MS);
+  return promise;
 }
 
-/** Ends the process, or those of plugins, and with them the runs that are held. Notes how far each call has come. */
-function die(victim: Victim, some: readonly (readonly [run: PlannedRun, at: string])[], phase?: 'commit'): void {
+/** Has all runs die that are held, each as it wants to. One of them may be in its commit. */
+function endHeld(): void {
   clearTimeout(holding);
   holding = undefined;
-  const dying = [...held].filter(([, { at }]) => victim === 'service' || at !== 'start');
-  const others = dying.map(([run, { at }]) => [run, at, 'held'] as const);
-  const all = [...some.map(([run, at]) => [run, at, phase ?? 'sent'] as const), ...others];
-  for (const [{ name, plan }, at, when] of all) {
-    const kill: PlannedKill = { name, victim, at, phase: when, entry: plan.next };
+  const [first] = held.values();
+  if (first === undefined || atCommit !== undefined) return;
+  const victim = OUTSIDE.has(first.at) ? 'service' : first.run.victim;
+  const able = [...held.values()].filter(({ at }) => victim === 'service' || !OUTSIDE.has(at));
+  const committing = able.find(({ phase }) => phase === 'commit');
+  const others = able.filter(({ phase }) => phase !== 'commit');
+  for (const { run } of committing === undefined ? others : [committing, ...others]) held.delete(run);
+  for (const { phase, release } of others) if (phase === 'sent') release();
+  if (committing === undefined) {
+    if (others.some(({ phase }) => phase === 'sent')) setTimeout(() => die(victim, others), Math.random() * SENT_MS);
+    else die(victim, others);
+    return;
+  }
+  const { run, release } = committing;
+  // What it wrote may have been refused before its commit.
+  const late = setTimeout(() => {
+    committing.phase = 'held';
+    atCommit?.die();
+  }, COMMIT_MS);
+  atCommit = {
+    run,
+    die: () => {
+      clearTimeout(late);
+      atCommit = undefined;
+      die(victim, [committing, ...others]);
+    },
+  };
+  release();
+}
+
+/** Ends the process, or those of plugins, and with them these runs. Notes how far each call has come. */
+function die(victim: Victim, dying: readonly Dying[]): void {
+  for (const { run, at, phase } of dying) {
+    const { name, plan } = run;
+    run.isOver = true;
+    held.get(run)?.release();
+    held.delete(run);
+    const kill: PlannedKill = { name, victim, at, phase, entry: plan.next };
     if (at === 'end') plan.isEndDone = true;
     else if (at === 'suspension') plan.isSuspensionDone = true;
     else plan.next += 1;
@@ -109,11 +151,8 @@ function die(victim: Victim, some: readonly (readonly [run: PlannedRun, at: stri
   }
   const children = [...sandboxes].flatMap((processes) => [...processes.list()]);
   for (const { pluginId, pids } of children) if (pluginId !== '') for (const pid of pids) kill(pid);
-  for (const [run, { release }] of dying) {
-    held.delete(run);
-    release();
-  }
-  if (held.size > 0) holding = setTimeout(() => die('service', []), HELD_MS);
+  for (const { release } of dying) release();
+  if (held.size > 0) holding ??= setTimeout(endHeld, HELD_MS);
 }
 
 function kill(pid: number): void {
@@ -143,8 +182,8 @@ CallRunner.prototype.runDurable = async function wrapped(plugin, given) {
     await run.enters('start');
     const end = await runDurable.call(this, plugin, given);
     if (run.isOver) return end;
-    if (end.kind === 'ended' && !plan.isEndDone) die('service', [[run, 'end']], 'commit');
-    if (end.kind === 'waits' && !plan.isSuspensionDone) die('service', [[run, 'suspension']], 'commit');
+    if (end.kind === 'ended' && !plan.isEndDone) await hold(run, 'end', 'held');
+    if (end.kind === 'waits' && !plan.isSuspensionDone) await hold(run, 'suspension', 'held');
     return end;
   } finally {
     held.delete(run);
@@ -157,6 +196,8 @@ CapabilityGateway.prototype.answer = async function wrapped(child, call, message
   const { calls } = (this as unknown as { deps: { calls: RunningCalls } }).deps;
   const record = calls.find(child, call);
   const run = record === undefined ? undefined : runs.get(record.fingerprint());
+  const asking = run?.asks(message.method);
+  if (asking !== undefined) await asking;
   const reply = await answer.call(this, child, call, message);
   // Only a run that dies is held: answers have to leave in the order in which they were given.
   const isHeld = run === undefined || record?.ended !== false ? undefined : run.enters(message.method);
@@ -175,7 +216,7 @@ CallJournal.prototype.effect = function wrapped(asked) {
   Object.defineProperty(named.effect, 'journal', {
     ...journal,
     get() {
-      run.commits(asked.method);
+      if (atCommit?.run === run) atCommit.die();
       return get.call(named.effect);
     },
   });
