@@ -51,11 +51,16 @@ const WIDTH = { entry: 20, random: 40 } as const;
 const RELAYERS = 3;
 const KEEP_UP_MS = 200;
 /** The time between two kills at random. */
-const LIFE_MS = [1_500, 7_000] as const;
+const LIFE_MS = [1_500, 9_000] as const;
+/** Every so many lives, one is longer, so that runs also end because their calls only wait. */
+const LONG_LIFE = 6;
+const LONG_LIFE_MS = 22_000;
 const LOOK_MS = 500;
 const WAIT_S = 20;
 /** Every so many calls, one gets its event only when it waits for it and its run has ended. */
 const LATE = { entry: 2, random: 8 } as const;
+/** How long it may take until that. A run lasts that long only if nothing dies. */
+const LATE_MS = { entry: Number.POSITIVE_INFINITY, random: 25_000 } as const;
 const BLOCKS_AT_ONCE = 50;
 const READ_AT_ONCE = 100;
 
@@ -189,7 +194,10 @@ class DurableSoak {
     const { kills, seed } = this.#options;
     const random = seededRandom(seed, 'kills');
     let lives = 0;
-    const next = () => performance.now() + LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0]);
+    const next = () => {
+      const isLong = lives % LONG_LIFE === LONG_LIFE - 1;
+      return performance.now() + (isLong ? LONG_LIFE_MS : LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0]));
+    };
     let killAt = next();
     while (!this.#isOver) {
       await sleep(KEEP_UP_MS);
@@ -197,6 +205,8 @@ class DurableSoak {
         lives += 1;
         if (lives % 2 === 0) await this.#cluster.killOne(random());
         else await this.#killChild(random());
+        await this.#cluster.startMissing();
+        // A life begins when the service is ready, however slow the machine is.
         killAt = next();
       }
       await this.#cluster.startMissing();
@@ -244,7 +254,7 @@ class DurableSoak {
     if (id === undefined) return { name, id: '', view: undefined };
     const view = async () => (await this.#ask('GET', `/calls/${id}`)).body.data;
     const isWaiting = isLate
-      ? await this.#until(until, async () => {
+      ? await this.#until(Math.min(until, performance.now() + LATE_MS[this.#options.kills]), async () => {
           const { state, waits_for: waits } = await view();
           await sleep(LOOK_MS);
           return state === 'waiting' && waits.some(({ kind }: { kind: string }) => kind === 'event') ? true : undefined;
