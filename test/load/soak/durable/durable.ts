@@ -49,6 +49,8 @@ export interface DurableSoakResult {
 /** How many calls are open at a time. */
 const WIDTH = { entry: 20, random: 40 } as const;
 const RELAYERS = 3;
+/** Longer than a run has its call without renewal. So the call is run elsewhere when its first run goes on. */
+const FROZEN_MS = 12_000;
 const KEEP_UP_MS = 200;
 /** The time between two kills at random. */
 const LIFE_MS = [1_500, 9_000] as const;
@@ -136,6 +138,7 @@ class DurableSoak {
   readonly #faults: string[] = [];
   #childKills = 0;
   #late = 0;
+  #frozen = 0;
   #isOver = false;
 
   constructor(options: DurableSoakOptions, cluster: Cluster, anvil: Anvil, workspace: Workspace, plans: string) {
@@ -173,6 +176,7 @@ class DurableSoak {
         ['events after a suspension', this.#late],
         ['services killed', services],
         ...(kills === 'random' ? ([['processes of plugins killed', this.#childKills]] as Line[]) : []),
+        ...(instances > 1 && kills === 'random' ? ([['services frozen', this.#frozen]] as Line[]) : []),
         ...(kills === 'entry' ? plannedLines(planned) : []),
         ...judged,
         ['seconds', ((performance.now() - began) / 1_000).toFixed(0)],
@@ -191,8 +195,9 @@ class DurableSoak {
 
   /** Starts again what died, and kills at random if nothing is planned. */
   async #kill(): Promise<void> {
-    const { kills, seed } = this.#options;
+    const { kills, seed, instances } = this.#options;
     const random = seededRandom(seed, 'kills');
+    const freezes: Promise<void>[] = [];
     let lives = 0;
     const next = () => {
       const isLong = lives % LONG_LIFE === LONG_LIFE - 1;
@@ -203,7 +208,8 @@ class DurableSoak {
       await sleep(KEEP_UP_MS);
       if (kills === 'random' && performance.now() > killAt) {
         lives += 1;
-        if (lives % 2 === 0) await this.#cluster.killOne(random());
+        if (instances > 1 && lives % 4 === 0) freezes.push(this.#cluster.freezeOne(random(), FROZEN_MS));
+        else if (lives % 2 === 0) await this.#cluster.killOne(random());
         else await this.#killChild(random());
         await this.#cluster.startMissing();
         // A life begins when the service is ready, however slow the machine is.
@@ -211,6 +217,8 @@ class DurableSoak {
       }
       await this.#cluster.startMissing();
     }
+    await Promise.all(freezes);
+    this.#frozen = freezes.length;
   }
 
   async #killChild(unit: number): Promise<void> {
