@@ -181,7 +181,6 @@ CallRunner.prototype.runDurable = async function wrapped(plugin, given) {
   try {
     await run.enters('start');
     const end = await runDurable.call(this, plugin, given);
-    if (run.isOver) return end;
     if (end.kind === 'ended' && !plan.isEndDone) await hold(run, 'end', 'held');
     if (end.kind === 'waits' && !plan.isSuspensionDone) await hold(run, 'suspension', 'held');
     return end;
