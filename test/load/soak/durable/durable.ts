@@ -53,10 +53,10 @@ const RELAYERS = 3;
 const FROZEN_MS = 12_000;
 const KEEP_UP_MS = 200;
 /** The time between two kills at random. */
-const LIFE_MS = [1_500, 9_000] as const;
+const LIFE_MS = [300, 3_500] as const;
 /** Every so many lives, one is longer, so that runs also end because their calls only wait. */
-const LONG_LIFE = 6;
-const LONG_LIFE_MS = 22_000;
+const LONG_LIFE = 12;
+const LONG_LIFE_MS = 20_000;
 const LOOK_MS = 500;
 const WAIT_S = 20;
 /** Every so many calls, one gets its event only when it waits for it and its run has ended. */
