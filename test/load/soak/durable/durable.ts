@@ -271,7 +271,8 @@ class DurableSoak {
     if (isWaiting === true) this.#late += 1;
     await this.#until(until, async () => {
       const { status } = await this.#ask('POST', `/calls/${id}/events/${EVENT.name}`, { value: EVENT.value });
-      return status === 200 ? true : undefined;
+      // One that has ended takes none.
+      return status === 200 || status === 400 ? true : undefined;
     });
     const ended = await this.#until(until, async () => {
       const wait = { 'idempotency-key': name, prefer: `wait=${WAIT_S}` };
