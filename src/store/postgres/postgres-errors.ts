@@ -6,6 +6,9 @@ const COLLISIONS: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** The server is gone, going, or no longer takes writes (after a failover to a standby, 25006). */
 const TROUBLE_STATES = /^(08...|57P0[1-5]|53[13]00|25006|25P03)$/;
 
+/** The server ended a statement, as when an instance that has stopped holds what it waits for. Nothing was stored. */
+const TOO_LATE = '57014';
+
 const TROUBLE_OF_SOCKETS: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -43,9 +46,9 @@ export function isConnectionTrouble(error: unknown): boolean {
   );
 }
 
-/** The error for a caller: `UNAVAILABLE` when the database cannot be reached, else the error itself. */
+/** The error for a caller: `UNAVAILABLE` when the database does not answer in time, else the error itself. */
 export function callerErrorOf(error: unknown): unknown {
-  if (!isConnectionTrouble(error)) return error;
+  if (!isConnectionTrouble(error) && codeOf(error) !== TOO_LATE) return error;
   return new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: error });
 }
 

@@ -37,7 +37,7 @@ const USAGE = `npm run soak -- kill|faults|channels|durable|calls|triggers|model
   --blocks interval|automine    evm: default interval, one a second; those of others come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
-  --patience <seconds>          how long the last may take to end, default 180; triggers: 1200; durable: each call, 900
+  --patience <seconds>          how long the last may take to end, default 180; triggers: 1200; durable: 900 each
   --kills <number>              kill: at the most; default one for each 15 transactions; channels: default 2
   --kills entry|random          durable: at each entry into the guest of each call (default), or at any time
   --instances <number>          durable: servers at a time, default 1; more need postgres

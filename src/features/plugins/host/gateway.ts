@@ -18,6 +18,7 @@ import type { Metrics } from '../../../observability/metrics.ts';
 import type { Actor } from '../../api-keys/records/caller.ts';
 import { MAX_JOURNAL_BYTES, MAX_STEPS } from '../../calls/record.ts';
 import type { RecordedEffects } from '../../recorded-effects.ts';
+import { TransactionWithdrawn } from '../../relayers/local-rpc.ts';
 import type { KvCaller } from '../records/kv.ts';
 import type { SpendingPlugin } from '../records/spending.ts';
 import type { CallInbox } from './call-inbox.ts';
@@ -231,7 +232,7 @@ export class CapabilityGateway {
       stored();
       return answer;
     }
-    if (record.ended) return answer;
+    if (record.ended || record.failure !== undefined) return answer;
     const { message, ...more } = answer.reply.error;
     const error = { message: message.slice(0, MAX_FAILURE), ...more };
     if (!(await effects.refuse(effect, error))) {
@@ -332,6 +333,8 @@ export class CapabilityGateway {
     if (error instanceof AppError) {
       // A run that differs from the first run must not cause further effects.
       if (LEFT_THE_WAY.has(error.code)) record.fail(error);
+      // What a durable call hears is kept. A database that does not answer is no answer, so the call runs again.
+      else if (record.inbox !== undefined && isOfStore(error)) record.fail(error);
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'a capability call failed');
       return refuse(capability.failure(error));
     }
@@ -362,6 +365,10 @@ const LEFT_THE_WAY: ReadonlySet<string> = new Set([
   'JOURNAL_FULL',
   'LOCK_HELD_ELSEWHERE',
 ]);
+
+function isOfStore(error: AppError): boolean {
+  return error.code === 'UNAVAILABLE' && !(error instanceof TransactionWithdrawn);
+}
 
 /** A capability call as it was understood, or the refusal of one that was not. */
 type ReadCall =

@@ -28,6 +28,11 @@ t.test('a database that is away is told as such, with the cause', async (t) => {
   }
 });
 
+t.test('a statement that the server ended for its time is told as such, and its connection goes on', async (t) => {
+  t.match(callerErrorOf(coded('57014')), { code: 'UNAVAILABLE' });
+  t.equal(isConnectionTrouble(coded('57014')), false);
+});
+
 t.test('other errors are told as they are', async (t) => {
   for (const error of [coded('23505'), coded('42P01'), new Error('mishap'), 'text', undefined]) {
     t.equal(isConnectionTrouble(error), false);

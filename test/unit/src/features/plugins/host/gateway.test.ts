@@ -23,6 +23,7 @@ import {
   toGuestValue,
 } from '../../../../../../src/features/plugins/host/gateway.ts';
 import { pluginEntrySchema } from '../../../../../../src/features/plugins/records/plugin.ts';
+import { TransactionWithdrawn } from '../../../../../../src/features/relayers/local-rpc.ts';
 import { createLog } from '../../../../../../src/observability/log.ts';
 import { FakeEffects } from '../../../../../support/keyed-effect.ts';
 import { PluginServices } from '../../../../../support/plugin-services.ts';
@@ -420,6 +421,26 @@ t.test('a run that heard too much has no further effect', async (t) => {
   await ask('relayer.sendTransaction', send);
   t.match(record.failure, { code: 'JOURNAL_FULL' });
   t.same(services.sent, []);
+});
+
+t.test('a durable call does not hear that the database is away, and runs again', async (t) => {
+  const away = new AppError('UNAVAILABLE', { reason: 'The database does not answer' });
+  const answers = async (error: AppError, inbox?: CallInbox) => {
+    const effects = new FakeEffects();
+    const run = setUp(undefined, 100, { ...keyed(effects), ...(inbox !== undefined && { inbox }) });
+    run.services.refusal = error;
+    const answer = await run.ask('relayer.sendTransaction', send);
+    return { ...run, answer, refused: effects.names.length };
+  };
+  const inbox = new CallInbox([], async () => []);
+  const durable = await answers(away, inbox);
+  t.equal(durable.record.failure, away);
+  t.equal(durable.refused, 0, 'and the effect is not refused for ever');
+  const keyedOne = await answers(away);
+  t.equal(keyedOne.record.failure, undefined, 'whoever repeats a call with a key hears it');
+  t.same(keyedOne.answer, refusal('Relayer error: The database does not answer'));
+  const withdrawn = new TransactionWithdrawn('UNAVAILABLE', { reason: 'Transaction 1 was withdrawn' });
+  t.equal((await answers(withdrawn, inbox)).record.failure, undefined, 'which would be the same in each run');
 });
 
 t.test('a call that was half done before there were journals has the effects of its earlier run', async (t) => {
