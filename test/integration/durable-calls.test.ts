@@ -102,6 +102,13 @@ t.test('a durable call', { timeout: 120_000 }, async (t) => {
   const { start } = await setUp(t);
   const { ask, call, view, sent, service } = await start();
 
+  const seedOf = async (name: string) => {
+    await call({ does: 'sleep', name, ms: 1 }, { 'idempotency-key': name });
+    const { data } = (await ask('GET', '/calls?state=returned')).body;
+    const { id } = data.find(({ key }: { key: string }) => key === name);
+    return (await ask('GET', `/calls/${id}/record`)).body.data.seed;
+  };
+
   await t.test('is answered like any other, and kept', async (t) => {
     const answer = await call({ name: 'plain' }, { 'idempotency-key': 'plain' });
     t.match(answer, { status: 200, body: { success: true, data: { status: 'confirmed', before: null } } });
@@ -115,6 +122,7 @@ t.test('a durable call', { timeout: 120_000 }, async (t) => {
     t.ok(data.deliveries.length >= 9);
     t.match(data.deliveries[0], { request: 1, method: 'relayer.sendTransaction', answer: { ok: true } });
     t.ok(replayRecordSchema.safeParse(data).success, 'isolayer plugin replay takes it');
+    t.not(data.seed, await seedOf('other'), 'each call has a chance of its own');
     t.equal((await sent()).pagination.total_items, 4);
   });
 

@@ -44,12 +44,16 @@ t.test('calls whose plugin is edited twice while they wait end on their version'
   const anvil = await startAnvil({ blockTime: 0.2 });
   t.teardown(() => anvil.stop());
   const [first, ...edits] = EDITS;
+  const key = randomBytes(32);
   const limits = { process_mb: 3072, concurrency: 512, slice_ms: 5_000, cpu_ms: 30_000, lifetime: '1h' };
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
     pluginFiles: { 'works.ts': pluginOf(first) },
     plugins: [{ id: 'works', path: 'works.ts', durable: true, timeout: 120, limits }],
-    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
+    env: {
+      ...{ RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' },
+      STORAGE_ENCRYPTION_KEY: key.toString('base64'),
+    },
   });
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
@@ -138,7 +142,7 @@ t.test('calls whose plugin is edited twice while they wait end on their version'
 
   const store = await openSqliteStore({
     ...{ path: join(workspace.dir, 'data', 'isolayer.db'), clock: systemClock, log: createLog('silent') },
-    sealer: createSealer([randomBytes(32)], randomBytes),
+    sealer: createSealer([key], randomBytes),
   });
   t.teardown(() => store.close());
   const far = Date.now() + 3_600_000;

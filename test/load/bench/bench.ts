@@ -4,6 +4,7 @@
  * and the absolute figures only describe this machine.
  */
 import { benchConsoles } from './consoles.ts';
+import { benchDurable } from './durable.ts';
 import { benchEvm } from './evm.ts';
 import { benchGrowth } from './growth.ts';
 import { benchHistory } from './history.ts';
@@ -17,6 +18,7 @@ import { benchSolana } from './solana.ts';
 import { benchStellar } from './stellar.ts';
 import {
   printConsoles,
+  printDurable,
   printEvmTable,
   printGrowth,
   printHistory,
@@ -35,6 +37,14 @@ import { benchWaiting } from './waiting.ts';
 const SECONDS = numberOf('BENCH_SECONDS', 4);
 const RUN = { seconds: SECONDS, rounds: 3 };
 const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, steadyRounds: 3, steadyRate: 50 };
+const DURABLE = {
+  sleeping: 10_000,
+  waking: numberOf('BENCH_WAKING', 1_000),
+  seconds: 100,
+  together: 1_000,
+  calls: numberOf('BENCH_CALLS', 500),
+  rounds: 5,
+};
 const HISTORY = { final: 1_000_000, times: 20 };
 const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
 const SIGNERS = { signatures: 500, together: 256 };
@@ -62,6 +72,7 @@ const STELLAR = { own: 50, bumps: 500 };
 const BENCHES: { [name: string]: () => Promise<void> } = {
   plugins: async () => printTable(await benchPlugins(PLUGINS), PLUGINS),
   costs: async () => printPluginCosts(await benchPluginCosts()),
+  durable: async () => printDurable(await benchDurable(DURABLE), DURABLE),
   waiting: async () => printWaiting(await benchWaiting(1000)),
   service: async () => printService(await benchService({ ...RUN, ...HISTORY }), HISTORY),
   consoles: async () => printConsoles(await benchConsoles({ ...RUN, rounds: 5 })),
@@ -78,6 +89,7 @@ const BENCHES: { [name: string]: () => Promise<void> } = {
 const USAGE = `npm run bench [-- <names>]: all, or some of ${Object.keys(BENCHES).join(', ')}
   BENCH_SECONDS=<number>        how long each round lasts, default 4
   BENCH_DELAYS, BENCH_ACCOUNTS  postgres: lists, for instance 3 and 1,8
+  BENCH_WAKING, BENCH_CALLS=<number>  durable: calls that wake, and calls of each kind in a round
   BENCH_TRANSACTIONS=<number>   postgres: of each round, default 1000
   BENCH_RELAYERS, BENCH_PLUGINS, BENCH_FINAL, BENCH_BACKLOG=<number>, BENCH_DAY=<seconds>
                                 growth: by default a day of six hours with 10 million transactions`;

@@ -1,4 +1,5 @@
 import type { ConsoleFigures } from './consoles.ts';
+import type { DurableBench, DurableFigures, Lateness } from './durable.ts';
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { GrowthBench, GrowthFigures } from './growth.ts';
 import type { ReadFigures } from './history.ts';
@@ -56,6 +57,33 @@ export function printPluginCosts(costs: readonly PluginCost[]): void {
       `${firstCallMs.toFixed(0)} ms`,
       `${(isolateBytes / 1_048_576).toFixed(1)} MiB`,
     ]);
+  }
+}
+
+/** The ceilings for durable calls: MiB, milliseconds; and the least of the rate of a plain call. */
+const DURABLE_LIMITS = { mib: 30, lateMs: 1000, toPlain: 0.9 };
+
+/** Prints what sleeping durable calls take, how late they wake, and what durable calls cost beside others. */
+export function printDurable(
+  { sleepingMib, running, spread, together, rows }: DurableFigures,
+  run: DurableBench,
+): void {
+  const limits = DURABLE_LIMITS;
+  process.stdout.write(`\n${run.sleeping} durable calls asleep, and others that wake.\n\n`);
+  line(['', 'measured', 'asked for']);
+  line(['more in the main process', `${sleepingMib.toFixed(1)} MiB`, `≤ ${limits.mib} MiB`]);
+  line(['of them in an isolate', String(running), '0']);
+  const late = (name: string, { p50, p99, last }: Lateness, asked: string) =>
+    line([name, `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, the last ${last.toFixed(0)} ms`, asked]);
+  late(`late, ${run.waking} within ${run.seconds} s`, spread, `p99 ≤ ${limits.lateMs} ms`);
+  late(`late, ${run.together} at once`, together, '');
+  process.stdout.write(
+    `\nMedians of ${run.rounds} rounds of ${run.calls} calls, in turns. Asked for: durable ≥ ${limits.toPlain}×.\n\n`,
+  );
+  line(['', 'calls/s', 'to plain', 'CPU µs/call', 'to plain', 'p50 ms', 'p99 ms', 'commits']);
+  for (const { name, round, toPlain, cpuToPlain, commits } of rows) {
+    const rates = [round.rate.toFixed(0), `${toPlain.toFixed(2)}×`, round.cpu.toFixed(0), `${cpuToPlain.toFixed(2)}×`];
+    line([name, ...rates, round.p50.toFixed(0), round.p99.toFixed(0), commits.toFixed(1)]);
   }
 }
 
