@@ -53,6 +53,8 @@ const TIMING: DurableTiming = {
 
 /** Runs at once on this instance, over all plugins. The queues of plugins have limits of their own. */
 const MAX_RUNS = 256;
+/** Due calls that are looked at together, so that their claims share commits. */
+const TOGETHER = 16;
 /** Runs of one claim that the service ended. Then the call makes room for others for a while. */
 const MAX_REPEATS = 3;
 
@@ -86,7 +88,7 @@ export class DurableCalls implements CallRuns {
   readonly #deps: DurableCallsDeps;
   readonly #timing: DurableTiming;
   readonly #running = new Map<string, Running>();
-  /** The plugins of calls that are being accepted and will run here, by the calls' ids. */
+  /** The plugins of calls that are being accepted or looked at, and may run here, by the calls' ids. */
   readonly #beginning = new Map<string, string>();
   readonly #answers = new Map<string, PromiseWithResolvers<PluginAnswer | undefined>>();
   /** Ends the watches of the transactions that calls wait for. */
@@ -210,22 +212,33 @@ export class DurableCalls implements CallRuns {
       const now = await store.now();
       const full = new Set(this.#runningPlugins().filter((id) => !this.#hasRoom(id)));
       const due = await store.read.dueCalls(now, [...full]);
-      for (const one of due) {
-        if (this.#closed || this.#running.size >= MAX_RUNS) break;
-        if (this.#running.has(one.id) || !this.#hasRoom(one.pluginId)) continue;
-        try {
-          await this.#look(one);
-        } catch (err) {
-          // The others are not kept waiting by one that cannot be read.
-          log.error({ err, call: one.id, pluginId: one.pluginId }, 'a durable call cannot be looked at');
-          await store.write((writer) => writer.postponeCall(one.id, this.#timing.restMs));
-        }
+      for (let from = 0; from < due.length && !this.#closed; from += TOGETHER) {
+        const looks = due.slice(from, from + TOGETHER).map(async (one) => {
+          if (!this.#running.has(one.id) && this.#hasRoom(one.pluginId)) await this.#lookAt(one);
+        });
+        const failed = (await Promise.allSettled(looks)).find(({ status }) => status === 'rejected');
+        if (failed !== undefined && 'reason' in failed) throw failed.reason;
       }
       const next = await store.read.nextCallAt(now);
       return Math.min(Math.max(next === null ? sweepMs : next - now, sweepFloorMs), sweepMs);
     } catch (error) {
       log.error({ err: error }, 'search for due calls failed');
       return sweepMs;
+    }
+  }
+
+  async #lookAt(due: Pick<CallRecord, 'id' | 'pluginId'>): Promise<void> {
+    const { store, log } = this.#deps;
+    const { id, pluginId } = due;
+    this.#beginning.set(id, pluginId);
+    try {
+      await this.#look(due);
+    } catch (err) {
+      // The others are not kept waiting by one that cannot be read.
+      log.error({ err, call: id, pluginId }, 'a durable call cannot be looked at');
+      await store.write((writer) => writer.postponeCall(id, this.#timing.restMs));
+    } finally {
+      this.#beginning.delete(id);
     }
   }
 
