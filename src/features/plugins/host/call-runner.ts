@@ -228,7 +228,8 @@ export class CallRunner {
       this.deps.usage.add(entry.id, 'waits', report.usage);
       return { kind: 'waits', waitsFor: watch.waitsFor };
     }
-    if (report.lost) {
+    // Also when the call itself is the cause: it ends with the third process.
+    if (report.lost || (report.outcome.kind === 'ended' && report.outcome.code === 'SANDBOX_LOST')) {
       // Effects of the lost run may still happen. The further run finds them recorded.
       await journal.settled(timeoutMs);
       const { isCulprit } = record;
