@@ -171,13 +171,18 @@ export class GuestProgram {
    * strict code first.
    * @param outsideCalls makes the function that answers the module's questions
    * @param now where the clock stands meanwhile, for a durable call
+   * @param evaluating runs one evaluation
    */
-  tryRenewable(outsideCalls: () => HostFunction, now?: number): GuestIsolate | undefined {
+  tryRenewable(
+    outsideCalls: () => HostFunction,
+    now: number,
+    evaluating: (evaluate: () => GuestIsolate) => GuestIsolate = (evaluate) => evaluate(),
+  ): GuestIsolate | undefined {
     const { code } = this.#script;
     if (this.version.isolation !== 'plugin' || code.includes(RUN_PLUGIN)) return undefined;
     const attempt = (make: () => GuestIsolate): GuestIsolate | undefined => {
       try {
-        const isolate = make();
+        const isolate = evaluating(make);
         if (isolate.sound) return isolate;
         isolate.dispose();
       } catch (error) {

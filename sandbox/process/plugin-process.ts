@@ -111,7 +111,11 @@ export class PluginProcess {
       create: (start, isRenewable) =>
         this.#evaluating(() => program.createIsolate(hostFunctionOutsideCalls(start?.seed), start?.now, isRenewable)),
       tryRenewable: ({ seed, now }) =>
-        this.#evaluating(() => program.tryRenewable(() => hostFunctionOutsideCalls(seed), now)),
+        program.tryRenewable(
+          () => hostFunctionOutsideCalls(seed),
+          now,
+          (evaluate) => this.#evaluating(evaluate),
+        ),
       renew: (isolate, start) =>
         this.#evaluating(
           () => isolate.renew(hostFunctionOutsideCalls(start?.seed), start?.now),

@@ -33,6 +33,28 @@ t.test('boots, loads and runs', async (t) => {
   t.match(invoke(1, 'v1', { a: 1 }), { outcome: { kind: 'returned', json: '{"a":1}' }, isolates: 1 });
 });
 
+t.test('each evaluation for a durable call is told as one of its own', async (t) => {
+  const { child, channel, load, done } = booted({ afterAnswerMs: 60_000 });
+  load(plugin('kept.calls = (kept.calls ?? 0) + 1; return kept.calls;'));
+  const told = async (call: number) => {
+    channel.frames.length = 0;
+    child.receive(DOWN.INVOKE, call, `v1 ${'5a'.repeat(32)} 1\n${contextText({})}`);
+    await new Promise(setImmediate);
+    t.match(done().at(-1), { outcome: { kind: 'returned', json: '1' } });
+    return channel.frames.filter(([kind]) => kind === UP.ENTER || kind === UP.LEAVE).map(([kind, of]) => [kind, of]);
+  };
+  const evaluated = [
+    [UP.ENTER, 0],
+    [UP.LEAVE, 0],
+  ];
+  const ran = (call: number) => [
+    [UP.ENTER, call],
+    [UP.LEAVE, call],
+  ];
+  t.strictSame(await told(1), [...evaluated, ...evaluated, ...ran(1)], 'tried as strict code, then as it is');
+  t.strictSame(await told(2), [...evaluated, ...ran(2)]);
+});
+
 t.test('another protocol, an unknown frame or the wrong order is the end', async (t) => {
   const child = new PluginProcess(new RecordedChannel(), 'v26.10.0');
   t.throws(() => child.receive(DOWN.BOOT, 0, '{"protocol":999,"runtime":""}'), /protocol 999/);
