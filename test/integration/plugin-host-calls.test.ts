@@ -353,7 +353,7 @@ t.test('the line about calls that a handler did not await says what became of ea
     () =>
       log()
         .split('\n')
-        .filter((line) => line.includes('had left behind')),
+        .filter((line) => line.includes('did not await')),
     (found) => found.length === 2,
   );
   t.match(

@@ -207,7 +207,7 @@ t.test('a store that fails at the end keeps the answer from nobody, and the clai
   isBroken = true;
   while (!/could not be renewed/.test(lines.join(''))) await new Promise((resolve) => setTimeout(resolve, 1));
   await keys.end(run, OK, 'always');
-  t.match(lines.join(''), /was not kept/);
+  t.match(lines.join(''), /could not be stored/);
   await t.rejects(keys.begin(REQUEST, there), { message: 'disk full' });
   isBroken = false;
   t.equal(runOf(await keys.begin(REQUEST, there)).claim.token, 2);

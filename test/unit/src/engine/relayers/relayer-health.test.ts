@@ -537,7 +537,9 @@ t.test('contact watch', async (t) => {
     const read = { ...world.store.read, allRelayers: () => Promise.reject(new Error('the database is away')) };
     const failing = await stage(t, { store: { read }, followMs: 0 });
     failing.change(true);
-    await failing.world.until('it is told', async () => /contact not followed/.test(failing.world.logLines.join('')));
+    await failing.world.until('it is told', async () =>
+      /health could not be handled/.test(failing.world.logLines.join('')),
+    );
     change(true);
     await watch.close();
     await watch.close();

@@ -173,7 +173,7 @@ t.test('late relayers', async (t) => {
       () => rechecked.length,
       (count) => count === 2,
     );
-    t.match(lines.at(-1), /"level":"info".*"relayerId":"two".*had returned its key/);
+    t.match(lines.at(-1), /"level":"info".*"relayerId":"two".*had returned its public key/);
     const { asked } = signer;
     await new Promise((resolve) => setTimeout(resolve, 30));
     t.equal(signer.asked, asked, 'nobody is asked any more');

@@ -228,7 +228,7 @@ t.test('postgres sockets', async (t) => {
       await t.rejects(pool.query('select 1'), { message: /^Connection terminated/ });
       await pool.end();
       t.equal(lines.length, 1, 'and it is said');
-      t.match(lines[0], /its connections are cut/);
+      t.match(lines[0], /its connections are closed/);
     },
   );
 
