@@ -12,7 +12,7 @@ RUN npm ci --omit=dev --workspace=sandbox --include-workspace-root --ignore-scri
 
 FROM node:26.10.0-trixie-slim
 # Reachable from outside the container, and therefore only with an API_KEY.
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data CONFIG_DIR=/app/config PLUGINS_DIR=/app/plugins
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data CONFIG_DIR=/app/config PLUGINS_DIR=/app/plugins NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
 COPY --from=install /app/node_modules ./node_modules
 COPY package.json ./
@@ -22,7 +22,7 @@ COPY src ./src
 COPY console ./console
 COPY config ./config
 COPY plugins ./plugins
-RUN test -e config/config.json || cp config/config.example.json config/config.json && node bin/bundle.ts && mkdir /data && chown node:node /data
+RUN test -e config/config.json || cp config/config.example.json config/config.json && node bin/bundle.ts $(id -u node) && mkdir /data && chown node:node /data
 USER node
 VOLUME ["/data", "/app/config", "/app/plugins"]
 EXPOSE 8080 8081
@@ -30,4 +30,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.APP_PORT || 8080}/api/v1/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # No shell between: the signals of the container's runtime reach the service itself.
-CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--disable-sigusr1", "dist/main.mjs"]
+CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--disable-sigusr1", "bin/launch.mjs"]

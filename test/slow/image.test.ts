@@ -82,7 +82,7 @@ t.test('the Dockerfile says what this test knows of, with the Node of the lockfi
   t.equal(options.pop(), 'src/main.ts');
   t.strictSame(
     theOnly(image, 'CMD').words,
-    ['node', ...options, 'dist/main.mjs'],
+    ['node', ...options, 'bin/launch.mjs'],
     'the image starts the bundle of what npm start starts',
   );
   t.end();
@@ -143,10 +143,12 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
     { id: 'hello', permissions: {} },
   ]);
 
+  const compiled = join(app, 'compiled');
   const places: Record<string, string> = {
     '/data': data,
     '/app/config': join(app, 'config'),
     '/app/plugins': join(app, 'plugins'),
+    '/app/compiled': compiled,
   };
   const env = Object.fromEntries(
     theOnly(image, 'ENV').words.map((pair) => {
@@ -164,8 +166,11 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   };
   const [, ...startArguments] = theOnly(image, 'CMD').words;
   const node = join(app, 'node_modules', '.bin', 'node');
-  await run(node, bundles.split(' ').slice(1), { cwd: app });
-  t.ok(existsSync(join(app, startArguments.at(-1) ?? '')), bundles);
+  t.equal(bundles, 'node bin/bundle.ts $(id -u node)');
+  const user = process.getuid?.() === 0 ? [NOBODY] : [];
+  await run(node, ['bin/bundle.ts', ...user], { cwd: app, env: { ...process.env, NODE_COMPILE_CACHE: compiled } });
+  t.ok(existsSync(join(app, 'dist', 'service.compiled')), 'what V8 compiled for a start is kept');
+  t.ok((await readdir(compiled)).length > 0, "and what Node compiles for the service's user");
   const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];
   const [command = node, ...rest] = [...asNobody, node, ...startArguments];
   // Found by its own path, because the service may only use what the image has.
