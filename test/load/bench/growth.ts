@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { computeAddress } from 'ethers';
 import { Agent } from 'undici';
 import { startAnvil } from '../../support/anvil.ts';
 import { fillEnded } from '../../support/history.ts';
@@ -14,7 +15,7 @@ import { type RunningService, startService } from '../../support/service.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 import { longestStallMs } from './loop-stall.ts';
 import { mainThreadMicrosOf, memoryBelow, memoryOf } from './process-figures.ts';
-import { accept, until } from './relaying.ts';
+import { accept, each, until } from './relaying.ts';
 
 export interface GrowthBench {
   relayers: number;
@@ -83,7 +84,7 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
     const cpu = ((await mainThreadMicrosOf(service.pid)) - before) / ((performance.now() - began) * 1000);
     const scraped = performance.now();
     const stallMs = await longestStallMs(service);
-    stages.push({
+    const stage = {
       name,
       readySeconds: ready ?? null,
       cpu,
@@ -92,7 +93,10 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
       stallMs,
       scrapeMs: performance.now() - scraped,
       databaseMib: await sizeOf(database),
-    });
+    };
+    stages.push(stage);
+    // At once: a later stage may fail.
+    process.stderr.write(`${JSON.stringify(stage)}\n`);
   }
 
   async function started(changes: Record<string, string> = {}): Promise<{ service: RunningService; ready: number }> {
@@ -107,12 +111,14 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
     await accept(first.service, agent, TRANSFER);
     await untilOpen(first.service, 0);
     await figuresOf(`${bench.plugins} plugins, one relayer, idle`, first.service, idle, first.ready);
+    const accounts = await addSigners(first.service, bench.relayers - 1);
     await first.service.stop();
 
     fillEnded(database, { relayerId: 'local-1', count: bench.final });
-    copyRelayers(database, bench.relayers - 1);
+    copyRelayers(database, accounts);
     const grown = await started();
     await figuresOf('all relayers and final ones, idle', grown.service, idle, grown.ready);
+    await untilFit(grown.service, bench.relayers);
     const calling = async () => {
       for (const id of ids.slice(0, bench.active)) await grown.service.call(id);
       await idle();
@@ -185,15 +191,37 @@ async function readsOf(service: RunningService, final: number): Promise<GrowthFi
   return reads;
 }
 
-/** Copies `local-1`. The copies have accounts of their own and are paused: they only have to be looked after. */
-function copyRelayers(path: string, count: number): void {
+/** Makes signers over the API, which seals their keys. @returns their accounts */
+async function addSigners(service: RunningService, count: number): Promise<string[]> {
+  const keys = Array.from({ length: count }, (_, index) => (index + 1).toString(16).padStart(64, '0'));
+  await each([...keys.entries()], async ([index, key]) => {
+    const body = { id: `key-${index}`, type: 'plain', config: { key } };
+    const { status } = await service.request('POST', '/api/v1/signers', body);
+    if (status !== 201) throw new Error(`a signer was answered ${status}`);
+  });
+  return keys.map((key) => computeAddress(`0x${key}`).toLowerCase());
+}
+
+/** Copies `local-1` to these accounts. The copies are paused and need no balance: they only have to be looked after. */
+function copyRelayers(path: string, accounts: readonly string[]): void {
   write(
     path,
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-    insert into relayers (id, revision, created_at, name, network, network_type, address, paused, signer_id, policies)
-      select 'copy-' || i, i, created_at, name, network, network_type, printf('0x%040x', i), 1, signer_id, policies
-      from n, relayers where id = 'local-1'`,
+    `insert into relayers (id, revision, created_at, name, network, network_type, address, paused, signer_id, policies)
+      select 'copy-' || key, key, created_at, name, network, network_type, value, 1, 'key-' || key,
+        json_set(policies, '$.min_balance', 0)
+      from (select key, value from json_each('${JSON.stringify(accounts)}')), (select * from relayers where id = 'local-1')`,
   );
+}
+
+/** Waits until the last and the first relayers are fit, which were checked at the start. @throws when one is not */
+async function untilFit(service: RunningService, relayers: number): Promise<void> {
+  const pages = [1, Math.ceil(relayers / 100)];
+  const isDone = async () => {
+    const asked = pages.map((page) => service.request('GET', `/api/v1/relayers?per_page=100&page=${page}`));
+    const answers = await Promise.all(asked);
+    return answers.every(({ body }) => body.data.every((one: { system_disabled: boolean }) => !one.system_disabled));
+  };
+  await until(isDone, 1_000, PATIENCE_MS);
 }
 
 /** Pending transactions like the one that was sent. */
