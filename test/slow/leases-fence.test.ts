@@ -181,7 +181,7 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
     for (const transaction of accepted) await writer.insertTransaction(transaction);
   });
   const areMined = async () => {
-    const now = await Promise.all(accepted.map(({ id }) => store.read.transaction('relayer', id)));
+    const now = await Promise.all(accepted.map(async ({ id }) => store.read.transaction('relayer', id)));
     return now.every((transaction) => ['mined', 'confirmed'].includes(transaction?.status ?? '')) || undefined;
   };
   const countOf = async () => Number(await anvil.rpc('eth_getTransactionCount', [sender.address, 'pending']));

@@ -145,7 +145,7 @@ export class KeyedProgram {
 
   /** All transactions of this program that were ever accepted, through any relayer. */
   async accepted(): Promise<string[]> {
-    const pages = RELAYERS.map((id) => this.#world.store.read.transactions(id, { page: 1, perPage: 500 }));
+    const pages = RELAYERS.map(async (id) => this.#world.store.read.transactions(id, { page: 1, perPage: 500 }));
     const items = (await Promise.all(pages)).flatMap((page) => page.items);
     return items.filter(({ request }) => String(request['effect']).startsWith(`${this.#key}/`)).map(({ id }) => id);
   }

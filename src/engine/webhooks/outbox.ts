@@ -53,7 +53,7 @@ export class Outbox {
   /** One event for each transaction whose relayer has a notification, in the order given. */
   async transactionsMoved(writer: StoreWriter, transactions: readonly Transaction[]): Promise<void> {
     const ids = [...new Set(transactions.map(({ relayerId }) => relayerId))];
-    const relayers = await Promise.all(ids.map((id) => writer.relayer(id)));
+    const relayers = await Promise.all(ids.map(async (id) => writer.relayer(id)));
     await Promise.all(
       transactions.map(async (transaction) => {
         const relayer = relayers[ids.indexOf(transaction.relayerId)];
