@@ -276,8 +276,10 @@ class DurableSoak {
     });
     const ended = await this.#until(until, async () => {
       const wait = { 'idempotency-key': name, prefer: `wait=${WAIT_S}` };
-      const { status } = await this.#ask('POST', '/call', begin, wait);
-      return status === 202 ? undefined : await view();
+      await this.#ask('POST', '/call', begin, wait);
+      // An answer of 503 says nothing about the call.
+      const seen = await view();
+      return seen?.ended_at == null ? undefined : seen;
     });
     return { name, id, view: ended };
   }
