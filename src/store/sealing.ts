@@ -17,16 +17,14 @@ export interface Sealer {
   /** Seals a secret under the first key. */
   seal(secret: string, place: SealedPlace): string;
   /**
-   * Opens a secret with the key that it was sealed under.
+   * Opens a secret with the key that it was sealed under. A text that is no seal is damaged: no secret is stored in clear.
    * @throws UnsealableSecret
    */
   open(sealed: string, place: SealedPlace): string;
   /** What each text begins with that is sealed under the first key. */
   readonly prefix: string;
-  /** True when the text was not sealed under the first key. */
+  /** True when the text does not begin with the prefix. */
   isOutdated(text: string): boolean;
-  /** False for a text that an earlier version stored unsealed. */
-  isSealed(text: string): boolean;
 }
 
 /** A secret that no key opens, or that was changed or moved. The error never contains the secret or a key. */
@@ -78,22 +76,26 @@ export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: nu
       const [, id, text = ''] = FORM.exec(sealed) ?? [];
       const bytes = Buffer.from(text, 'base64url');
       if (id === undefined || bytes.length < IV_BYTES + TAG_BYTES) throw new UnsealableSecret('damaged', place);
-      const key = ring.find((candidate) => candidate.id === id)?.key;
-      if (key === undefined) throw new UnsealableSecret('unknown-key', place);
-      try {
-        const iv = bytes.subarray(0, IV_BYTES);
-        const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
-        decipher.setAAD(boundTo(place));
-        decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-        const secret = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
-        return Buffer.concat([secret, decipher.final()]).toString('utf8');
-      } catch (cause) {
-        throw new UnsealableSecret('damaged', place, { cause });
+      const named = ring.filter((key) => key.id === id);
+      const isKnown = named.length > 0;
+      let cause: unknown;
+      // An unknown id may itself be damaged. The tag tells whether a key is the right one.
+      for (const { key } of isKnown ? named : ring) {
+        try {
+          const iv = bytes.subarray(0, IV_BYTES);
+          const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+          decipher.setAAD(boundTo(place));
+          decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+          const secret = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+          return Buffer.concat([secret, decipher.final()]).toString('utf8');
+        } catch (error) {
+          cause = error;
+        }
       }
+      throw new UnsealableSecret(isKnown ? 'damaged' : 'unknown-key', place, { cause });
     },
 
-    isOutdated: (text) => FORM.exec(text)?.[1] !== sealing.id,
-    isSealed: (text) => FORM.test(text),
+    isOutdated: (text) => !text.startsWith(prefix),
   };
 }
 

@@ -68,7 +68,10 @@ t.test('a damaged secret switches off what has it, until it is set again', async
     );
   }
   database.exec(`update notifications set url = '1.0000000000000000.AAAA' where id = 'moved'`);
-  database.exec(`update notifications set signing_key = '1.0000000000000000.AAAA' where id = 'keyed'`);
+  // No longer in the form of a seal. It must not become the key.
+  database.exec(
+    `update notifications set signing_key = substr(signing_key, 1, 30) || '!' || substr(signing_key, 32) where id = 'keyed'`,
+  );
   database.close();
   receiver.deliveries.length = 0;
 

@@ -222,8 +222,8 @@ function textOf(row: object): number {
 const SETTINGS: readonly string[] = ['networks', 'notifications', 'plugin_settings', 'relayers', 'signers'];
 
 /**
- * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. Also seals
- * what an earlier version stored of notifications in clear text. A secret that cannot be opened stays as it is.
+ * Seals all secrets anew that are sealed under an older key, so that the key can be retired after one start. A secret
+ * that cannot be opened stays as it is.
  */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Log): Promise<void> {
   for (const { table, key, sealed } of RECORD_KINDS) {
@@ -236,7 +236,7 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
     const isSetting = SETTINGS.includes(table);
     const isRevised = table === 'relayers';
     const order = sql.join(key.map((name) => sql.ref(name)));
-    // What is sealed anew is not found again. What cannot be opened is, and so is passed over.
+    // What is sealed anew is not found again. What is outdated and cannot be opened is, and so is passed over.
     let passed = 0;
     for (;;) {
       // Journals of calls are many.
@@ -255,10 +255,8 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
           const text = row[field];
           if (text == null) continue;
           const place = sealedPlaceOf({ table, key, sealed }, row, field);
-          // Only notifications were once stored in clear text. Any other such text was put there by somebody else.
-          const isClear = table === 'notifications' && !sealer.isSealed(text);
           try {
-            const open = isClear ? text : sealer.open(text, place);
+            const open = sealer.open(text, place);
             if (!sealer.isOutdated(text)) continue;
             const secret = sealer.seal(open, place);
             const revision = isRevised ? sql`, revision = ${newRevision()}` : sql``;
@@ -268,7 +266,7 @@ export async function resealSettings(db: Kysely<Tables>, sealer: Sealer, log: Lo
           } catch (err) {
             if (!(err instanceof UnsealableSecret)) throw err;
             if (table !== 'signers' && err.reason === 'unknown-key') throw err;
-            isPassed = true;
+            isPassed ||= sealer.isOutdated(text);
             const effect = WITHOUT_IT[table] ?? 'it is left out';
             log.error({ err, table, record: place.row, effect }, 'a stored secret cannot be opened');
           }

@@ -68,6 +68,22 @@ t.test('rotation: the first key seals, all open', async (t) => {
   t.equal(createSealer([newKey], randomBytes).open(resealed, PLACE), 'secret');
 });
 
+t.test('a damaged key id does not hide a secret that a key opens', async (t) => {
+  const sealed = sealer.seal('secret', PLACE);
+  const damaged = `${sealed.slice(0, 9)}${sealed[9] === '0' ? '1' : '0'}${sealed.slice(10)}`;
+  const rotating = createSealer([newKey, oldKey], randomBytes);
+  t.equal(rotating.open(damaged, PLACE), 'secret');
+  t.ok(sealer.isOutdated(damaged), 'and it is sealed anew');
+  t.throws(() => rotating.open(damaged, { ...PLACE, row: 'signer-2' }), {
+    name: 'UnsealableSecret',
+    reason: 'unknown-key',
+  });
+  t.throws(() => createSealer([newKey], randomBytes).open(damaged, PLACE), {
+    name: 'UnsealableSecret',
+    reason: 'unknown-key',
+  });
+});
+
 t.test('keys have 32 bytes and are not shown', async (t) => {
   for (const keys of [[], [randomBytes(31)], [newKey, randomBytes(33)]]) {
     t.throws(() => createSealer(keys, randomBytes), RangeError);

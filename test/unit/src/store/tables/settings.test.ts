@@ -88,10 +88,10 @@ t.test('notifications', async (t) => {
   const oldKey = randomBytes(32);
   const newKey = randomBytes(32);
 
-  function open(path: string, sealer?: Sealer) {
+  function open(path: string, sealer?: Sealer, log = createLog('silent')) {
     return openSqliteStore({
       path,
-      log: createLog('silent'),
+      log,
       clock: systemClock,
       ...(sealer === undefined ? {} : { sealer }),
     });
@@ -129,21 +129,28 @@ t.test('notifications', async (t) => {
     t.match(await store.read.notification('hook-1'), expected);
   });
 
-  t.test('an address that an earlier version kept in clear is sealed at the start', async (t) => {
-    const path = await sealedDatabase(t);
-    const earlier = new DatabaseSync(path);
-    earlier.exec(`update notifications set url = 'https://old.example/in-clear', declaration = '{"url":"x"}'`);
-    earlier.close();
-    const store = await open(path, createSealer([oldKey], randomBytes));
-    t.teardown(() => store.close());
-    t.match(await store.read.notification('hook-1'), {
-      url: 'https://old.example/in-clear',
-      declaration: { url: 'x' },
-    });
-    const rows = new DatabaseSync(path, { readOnly: true });
-    t.teardown(() => rows.close());
-    for (const { url, declaration } of rows.prepare('select url, declaration from notifications').all()) {
-      t.match([url, declaration], [/^1\./, /^1\./]);
+  t.test('what does not look like a seal is a damaged secret, never the secret itself', async (t) => {
+    const flipped = (at: number) => (column: string) =>
+      `substr(${column}, 1, ${at - 1}) || '!' || substr(${column}, ${at + 1})`;
+    const damages = [flipped(1), flipped(2), flipped(9), flipped(19), flipped(31), () => `'https://thief.example/'`];
+    for (const [index, damage] of damages.entries()) {
+      const path = await sealedDatabase(t);
+      const vandal = new DatabaseSync(path);
+      t.teardown(() => vandal.close());
+      const columns = ['url', 'declaration', 'signing_key'];
+      vandal.exec(`update notifications set declaration = url where id = 'hook-1'`);
+      vandal.exec(`update notifications set ${columns.map((one) => `${one} = ${damage(one)}`)} where id = 'hook-1'`);
+      const rows = () => vandal.prepare(`select * from notifications where id = 'hook-1'`).all();
+      const before = rows();
+      const lines: string[] = [];
+      const log = createLog('info', { write: (line) => void lines.push(line) });
+      const store = await open(path, createSealer([newKey, oldKey], randomBytes), log);
+      t.teardown(() => store.close());
+      t.strictSame(rows(), before, `${index}: it is not sealed as if it were the secret`);
+      t.match(await store.read.notification('hook-1'), { url: /is-damaged\.invalid/ });
+      await t.rejects(store.read.signingKeys('hook-1'), { name: 'UnsealableSecret', reason: 'damaged' });
+      t.equal(lines.filter((line) => line.includes('a stored secret cannot be opened')).length, columns.length);
+      t.equal((await store.read.signingKeys('hook-2'))[0]?.export().toString(), `${KEY} of hook-2`);
     }
   });
 
@@ -182,7 +189,9 @@ t.test('notifications', async (t) => {
   t.test('a record of unknown shape is an error that names it', async (t) => {
     const path = await sealedDatabase(t);
     const vandal = new DatabaseSync(path);
-    vandal.exec(`update notifications set declaration = '[' where id = 'hook-1'`);
+    const place = { table: 'notifications', row: 'hook-1', field: 'declaration' };
+    const list = createSealer([oldKey], randomBytes).seal('[', place);
+    vandal.prepare(`update notifications set declaration = ? where id = 'hook-1'`).run(list);
     vandal.close();
     const store = await open(path, createSealer([oldKey], randomBytes));
     t.teardown(() => store.close());
@@ -349,6 +358,29 @@ t.test('reseal', async (t) => {
     visitor.prepare(`update relayers set custom_rpc_urls = ? where id = 'whole'`).run(foreign);
     visitor.close();
     await t.rejects(open(newKey), { message: /record whole of table relayers was sealed with another/ });
+  });
+
+  t.test('no whole row is left out for one that has a damaged field and is sealed anew', async (t) => {
+    const path = `${t.testdir()}/store.db`;
+    const open = (...keys: Uint8Array[]) =>
+      openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: createSealer(keys, randomBytes) });
+    await (await open(oldKey)).close();
+    const database = new DatabaseSync(path);
+    t.teardown(() => database.close());
+    const put = database.prepare(
+      `insert into calls (id, plugin_id, key_id, key, fingerprint, request, state, waits_for, tries, deaths, created_at,
+        expires_at, ending, token) values (?, 'p', 'k', ?, 'f', ?, 'done', '[]', 1, 0, 0, 0, ?, 1)`,
+    );
+    const before = createSealer([oldKey], randomBytes);
+    const { prefix } = createSealer([newKey], randomBytes);
+    for (let index = 0; index < 502; index += 1) {
+      const id = `call-${String(index).padStart(3, '0')}`;
+      const seal = (field: string) => before.seal('{}', { table: 'calls', row: id, field });
+      put.run(id, id, index === 0 ? `${prefix}AAAA` : seal('request'), seal('ending'));
+    }
+    await (await open(newKey, oldKey)).close();
+    const left = database.prepare('select id from calls where substr(ending, 1, ?) <> ?');
+    t.strictSame(left.all(prefix.length, prefix), []);
   });
 });
 
