@@ -16,7 +16,7 @@ import type { ParkedTransaction } from './lane/broadcast-history.ts';
 import { Lane, type LaneDeps, type LaneWake } from './lane/lane.ts';
 import type { CrashPoint } from './lane/lane-step.ts';
 import { TransactionLedger } from './lane/ledger.ts';
-import type { LaneOrigin } from './lane/restored-lane.ts';
+import { type LaneOrigin, OldCalls } from './lane/restored-lane.ts';
 import { type HeldLease, LeaseRegistry } from './lease-registry.ts';
 import { RelayerHealth, type RelayerHealthDeps } from './relayers/relayer-health.ts';
 import type { UnreachedRelayer } from './relayers/unreached-chains.ts';
@@ -67,8 +67,8 @@ class Scheduler implements Engine {
   readonly #swaps: SwapRounds;
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
-  /** Where there are other instances: how this instance last began each lane, or how it found its lease at the start. */
-  readonly #origins = new Map<string, Pick<LaneOrigin, 'upTo' | 'startedAt'> & { token: number }>();
+  /** How this instance last began each lane, or how it found its lease at the start. */
+  readonly #origins = new Map<string, Pick<LaneOrigin, 'upTo' | 'oldCalls'> & { token: number }>();
   readonly #pause = new EndablePause();
   /** Free lanes that are left to other instances, and since when. */
   readonly #left = new Map<string, number>();
@@ -145,12 +145,13 @@ class Scheduler implements Engine {
     if (this.#closed || this.#sweeping !== null) return;
     const upTo = await this.#store.read.latestAcceptance();
     const now = await this.#store.now();
-    const startedAt = (await this.#hasCalls()) ? now : null;
     this.#acceptedBefore = upTo;
-    this.#startedAt = startedAt;
+    // After the operator's word that the service did not run since the copy was made, no call has sent anything then.
+    const { release } = await this.#store.read.history();
+    this.#startedAt = release === null && (await this.#hasCalls()) ? now : null;
     // Where another instance has a lane now, it may sign what is accepted after this.
     for (const [name, token] of await this.#store.read.expiredLeases(now)) {
-      this.#origins.set(name, { token, upTo, startedAt });
+      this.#origins.set(name, { token, upTo, oldCalls: this.#oldCallsOf(this.#startedAt) });
     }
     if (this.#closed) return;
     this.#stopListening = this.#store.hints.listen((heard) => this.#onHint(heard));
@@ -236,19 +237,23 @@ class Scheduler implements Engine {
     const { read, leases } = this.#store;
     const isAlone = !Number.isFinite(leases.lastsMs);
     if (isAlone && isDoubted) return undefined;
-    const atStart = { upTo: this.#acceptedBefore, startedAt: this.#startedAt };
-    const before = this.#origins.get(name) ?? { token: 0, ...atStart };
-    const isUntouched = !isDoubted && before.token === token - 1;
+    const known = this.#origins.get(name);
+    const atStart = known ?? { token: 0, upTo: this.#acceptedBefore, oldCalls: this.#oldCallsOf(this.#startedAt) };
+    const isUntouched = isAlone || (!isDoubted && atStart.token === token - 1);
     const now = await this.#store.now();
     const found = async () => ({
       upTo: await read.latestAcceptance(),
-      startedAt: (await this.#hasCalls()) ? now : null,
+      oldCalls: this.#oldCallsOf((await this.#hasCalls()) ? now : null),
     });
-    const { upTo, startedAt } = isAlone ? atStart : isUntouched ? before : await found();
-    if (!isAlone) this.#origins.set(name, { token, upTo, startedAt });
+    const { upTo, oldCalls } = isUntouched ? atStart : await found();
+    this.#origins.set(name, { token, upTo, oldCalls });
     const { release } = await read.history();
     const isInForce = release?.endsAt != null && now < release.endsAt;
-    return { upTo, startedAt, release: isInForce ? release : null };
+    return { upTo, oldCalls, release: isInForce ? release : null };
+  }
+
+  #oldCallsOf(startedAt: Timestamp | null): OldCalls | null {
+    return startedAt === null ? null : new OldCalls(startedAt);
   }
 
   /** Whether there are durable calls that go on, or triggers that make some. */

@@ -26,12 +26,7 @@ import type { AnchorKind } from '../features/transactions/records/anchor.ts';
 import type { Attempt } from '../features/transactions/records/attempt.ts';
 import type { Intent, IntentOutcome } from '../features/transactions/records/intent.ts';
 import type { Decision } from '../features/transactions/records/timeline-decision.ts';
-import type {
-  Timestamp,
-  Transaction,
-  TransactionChange,
-  TransactionOrigin,
-} from '../features/transactions/records/transaction.ts';
+import type { Timestamp, Transaction, TransactionChange } from '../features/transactions/records/transaction.ts';
 import type { EventPlace, TransactionEvent } from '../features/transactions/records/transaction-event.ts';
 import type { TransactionStatus } from '../features/transactions/records/transaction-state.ts';
 import type { TriggerCall, TriggerState } from '../features/triggers/records/trigger-state.ts';
@@ -135,7 +130,9 @@ export interface StoreReader extends SettingsReader {
   /** The events at these positions that are still stored, in order. */
   transactionEventsAt(positions: readonly number[]): Promise<TransactionEvent[]>;
   /** Which plugins sent these transactions, by their ids. Transactions that are gone are left out. */
-  transactionOrigins(transactionIds: readonly string[]): Promise<Map<string, TransactionOrigin | null>>;
+  transactionOrigins(
+    transactionIds: readonly string[],
+  ): Promise<Map<string, Pick<Transaction, 'origin' | 'createdAt'>>>;
   /**
    * A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance.
    */

@@ -249,7 +249,7 @@ t.test('nobody acts on the relayer’s account by what the relayer has not signe
     }
   }
   const leap = await signed(relayer, [Operation.bumpSequence({ bumpTo: String(2n ** 63n - 1n) })], { signers: [] });
-  const error = /operations\.0: the sequence of the relayer's account is not moved/;
+  const error = /operations\.0: the sequence of the relayer's account cannot be moved/;
   t.match(await post({ transaction_xdr: leap.toXdr() }), { status: 400, body: { error } });
   t.match(await ask('POST', '/sign-transaction', { unsigned_xdr: leap.toXdr() }), { status: 400, body: { error } });
   await policy({});

@@ -142,7 +142,7 @@ t.test('the relayer consents to nothing but the call, whatever entries come with
   const forwardIn = (op: xdr.InvokeHostFunctionOp) =>
     op.hostFunction.type === 'hostFunctionTypeInvokeContract' ? op.hostFunction.invokeContract : steal;
   const cases: [Built, RegExp][] = [
-    [withEntry(() => entry(source, invocation(steal))), /auth\.2: it asks for the relayer's own authorization to more/],
+    [withEntry(() => entry(source, invocation(steal))), /auth\.2: it asks for the relayer's own authorization of more/],
     [
       withEntry((op) => entry(source, invocation(forwardIn(op), [invocation(steal)]))),
       /auth\.2: .* authorization of more/,

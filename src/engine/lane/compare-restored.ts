@@ -28,8 +28,9 @@ export async function compareRestored(step: LaneStep): Promise<void> {
 async function compareOld(step: LaneStep): Promise<void> {
   const { restored } = step.memory;
   if (!restored.isPending || restored.isResting(step.clock.elapsed())) return;
-  const upTo = restored.hasArrivals ? Number.MAX_SAFE_INTEGER : restored.upTo;
-  const pending = await step.read.pendingUpTo(step.key, upTo);
+  const before = await step.read.pendingUpTo(step.key, restored.upTo);
+  const arrived = await Promise.all(restored.arrivals.map((id) => step.read.transactionOfLane(step.key, id)));
+  const pending = [...before, ...arrived.flatMap((one) => (one?.status === 'pending' ? [one] : []))];
   const open = [...step.open.entries.values()].map(({ transaction }) => transaction);
   const all = [...pending, ...open].filter(({ id }) => restored.isUnchecked(id));
   const old = [...new Map(all.map((transaction) => [transaction.id, transaction])).values()];
@@ -87,18 +88,20 @@ async function compare(step: LaneStep, compared: readonly Candidate[]): Promise<
           step,
           numbered.map(({ sender }) => sender),
         );
-  if (figures !== undefined && !restored.isDisplaced && !isBeyond(figures, restored.from)) {
+  const isArrival = restored.areArrivals && restored.oldCalls?.gap != null;
+  if (figures !== undefined && !isArrival && !restored.isDisplaced && !isBeyond(figures, restored.from)) {
     restored.clear(compared.map(({ transaction }) => transaction.id));
     return;
   }
   const since = Math.min(
     ...compared.map(({ transaction: { createdAt, origin } }) => Math.min(createdAt, origin?.since ?? createdAt)),
   );
-  const to = restored.areArrivals && restored.gapUpTo != null ? restored.gapUpTo : figures?.chain;
+  const gap = restored.areArrivals ? restored.oldCalls?.gap : undefined;
+  const sequences = gap ?? (figures === undefined ? null : { from: restored.from, to: figures.chain });
   const question: Omit<AccountHistoryQuery, 'account'> = {
     identity: chainOfLane(step.key),
     since,
-    sequences: to === undefined ? null : { from: restored.from, to },
+    sequences,
     isKnown: async (hash) => (await step.read.transactionByHash(step.key, hash)) !== undefined,
   };
   const answer = await restored.ask(() => lookWith(compared, question));
@@ -181,6 +184,8 @@ async function adopt(
     const sequence = sequenceOf(past.anchor);
     if (past.content === null) continue;
     const isHeld = sequence !== null && held.has(sequence);
+    // It was ours from the beginning and has ended since, or another one has it already.
+    if (sequence !== null && !isHeld && step.memory.restored.oldCalls?.isOurs(sequence) === true) continue;
     const waiting = byContent.get(past.content) ?? [];
     const index = waiting.findIndex(({ transaction: { anchorKind, status, sequence: own } }) =>
       isHeld ? own === sequence : anchorKind === past.anchor.kind && status === 'pending',
@@ -224,30 +229,28 @@ async function storeAdopted(step: LaneStep, pairs: readonly { transaction: Trans
     return;
   }
   for (const { transaction } of adopted) step.memory.offers.forget(transaction.id);
+  for (const { past } of pairs) step.memory.restored.oldCalls?.took(sequenceOf(past.anchor));
   step.memory.restored.clear(pairs.map(({ transaction }) => transaction.id));
 }
 
 /** Has the transactions of calls from before compared, where the account did something that the store does not know. */
 async function admitArrivals(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
   const { restored } = step.memory;
-  const arrived = pending.filter((transaction) => restored.isOfOldCall(transaction));
-  if (step.chain.sequence === undefined || (arrived.length === 0 && restored.gapUpTo !== undefined)) return;
-  if (restored.gapUpTo === undefined) restored.gapUpTo = await gapOf(step, pending);
-  for (const { id } of arrived) if (restored.gapUpTo !== null) restored.arrived(id);
+  const { oldCalls } = restored;
+  if (oldCalls === null || step.chain.sequence === undefined || pending.length === 0) return;
+  if (oldCalls.gap === undefined && oldCalls.mayAsk(step.clock.elapsed(), step.timing.retryMs)) {
+    const chain = await sequenceOfChain(step, pending);
+    if (chain !== undefined) oldCalls.cameTo(chain);
+  }
+  for (const transaction of pending) if (restored.isOfOldCall(transaction)) restored.arrived(transaction.id);
 }
 
-/** The chain's sequence where it is beyond what the store led to; null where it is not, undefined where it is not known. */
-async function gapOf(step: LaneStep, pending: readonly Transaction[]): Promise<bigint | null | undefined> {
-  const relayers = new Set(
-    [...pending, ...[...step.open.entries.values()].map(({ transaction }) => transaction)].map(
-      ({ relayerId }) => relayerId,
-    ),
-  );
-  for (const relayerId of relayers) {
+/** The account's sequence on the chain; undefined while no endpoint says it. */
+async function sequenceOfChain(step: LaneStep, pending: readonly Transaction[]): Promise<bigint | undefined> {
+  for (const relayerId of new Set(pending.map((transaction) => transaction.relayerId))) {
     const sender = await step.senders.of(relayerId).catch(() => undefined);
-    if (sender === undefined) continue;
-    const figures = await sequenceFigures(step, [sender]).catch(() => undefined);
-    if (figures !== undefined) return isBeyond(figures, step.memory.restored.settled) ? figures.chain : null;
+    const figures = sender && (await sequenceFigures(step, [sender]).catch(() => undefined));
+    if (figures !== undefined) return figures.chain;
   }
   return undefined;
 }

@@ -260,6 +260,8 @@ export class Lane {
       this.#open = open;
     }
     const known = this.#open;
+    const { oldCalls } = this.#memory.restored;
+    if (oldCalls?.gap === undefined) oldCalls?.note(null, known);
     const timing = this.#timing;
     let isDoubted = false;
     const distrust = () => {

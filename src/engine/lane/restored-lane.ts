@@ -20,8 +20,8 @@ import type { OpenTransactions } from './open-transactions.ts';
  * it ends or is signed again. That may have been a later attempt of it, which the store has forgotten.
  *
  * A durable call from before goes on from what it heard before the copy was made. What it has sent since then it sends
- * again, as new transactions. So these are old as well: they are compared with what the account did between the last
- * that the store led to and the sequence that the chain had when the lane began.
+ * again, as new transactions. So these are old as well: they are compared with what the account did beyond what the store
+ * led to when this instance got the lane.
  */
 
 /** How long a step waits for an answer. A longer look goes on beside the following steps. */
@@ -29,19 +29,74 @@ const LOOK_IN_STEP_MS = 2_000;
 /** The pause before an account that could not be looked through is looked at again. */
 export const RESTORED_RETRY_MS = 30_000;
 
+/** What calls from before may have sent of an account. It outlives a lane that is idle for a while. */
+export class OldCalls {
+  /** Calls that may have been made up to then are old, by the store's clock. */
+  readonly #startedAt: Timestamp;
+  /**
+   * The sequences that the store did not lead to; null: there were none. Undefined: not known yet. `from` null: from the
+   * account's first on.
+   */
+  gap: { from: bigint | null; to: bigint } | null | undefined;
+  /** Sequences in reach that are not a forgotten transaction's. */
+  readonly #ours = new Set<bigint>();
+  /** What the store led to at first. */
+  #from: bigint | null | undefined;
+  #askAt = 0;
+
+  constructor(startedAt: Timestamp) {
+    this.#startedAt = startedAt;
+  }
+
+  /** The lane begins, or has signed something: all of this is ours. */
+  note(settled: bigint | null, open: OpenTransactions): void {
+    if (this.gap !== undefined) return;
+    if (this.#from === undefined) this.#from = settled;
+    for (const { transaction } of open.entries.values()) this.took(transaction.sequence);
+  }
+
+  took(sequence: bigint | null): void {
+    if (sequence !== null) this.#ours.add(sequence);
+  }
+
+  isOurs(sequence: bigint): boolean {
+    return this.#ours.has(sequence);
+  }
+
+  /** Whether the call of a transaction may have been made before. */
+  areOf({ origin }: Pick<Transaction, 'origin'>): boolean {
+    return origin?.since !== undefined && origin.since <= this.#startedAt;
+  }
+
+  /** Whether the chain may be asked now. Until it has answered, once in a while. */
+  mayAsk(elapsed: number, everyMs: number): boolean {
+    if (elapsed < this.#askAt) return false;
+    this.#askAt = elapsed + everyMs;
+    return true;
+  }
+
+  /** The chain has come to this sequence. */
+  cameTo(to: bigint): void {
+    const from = this.#from ?? null;
+    const low = from ?? 0n;
+    const within = [...this.#ours].filter((sequence) => sequence >= low && sequence < to);
+    this.gap = to - low > BigInt(within.length) ? { from, to } : null;
+  }
+}
+
 /** What a lane finds in the store and did not see accepted itself. */
 export interface LaneOrigin {
   /** The place of the last transaction of that kind, in the order of acceptance. */
   upTo: number;
-  /** Durable calls that may have been made before this are of that kind, by the store's clock. Null: there are none. */
-  startedAt: Timestamp | null;
+  /** What is old among durable calls; null: nothing. */
+  oldCalls: OldCalls | null;
   /** An operator's word about unsigned transactions, while it is in force. */
   release: UnsignedRelease | null;
 }
 
 interface Beginning {
   upTo: number;
-  startedAt: Timestamp | null;
+  oldCalls: OldCalls | null;
   settled: bigint | null;
   unchecked: readonly string[];
   isKept: boolean;
@@ -50,12 +105,11 @@ interface Beginning {
 /** What is old in a lane, and how far it was compared. */
 export class RestoredLane {
   /** Nothing is old. */
-  static readonly NOTHING = new RestoredLane({ upTo: 0, startedAt: null, settled: null, unchecked: [], isKept: false });
+  static readonly NOTHING = new RestoredLane({ upTo: 0, oldCalls: null, settled: null, unchecked: [], isKept: false });
 
   /** Old transactions are those accepted up to this place. */
   readonly upTo: number;
-  /** Calls that may have been made before this are old. */
-  readonly #startedAt: Timestamp | null;
+  readonly oldCalls: OldCalls | null;
   /** The sequences that the store led to when the lane began, or at an earlier start whose comparison did not end. */
   readonly settled: bigint | null;
   /** Whether the store keeps `settled`, because new transactions may move on what it leads to at the next start. */
@@ -64,11 +118,6 @@ export class RestoredLane {
   readonly #unchecked: Set<string>;
   /** The transactions of old calls among them. */
   readonly #arrived = new Set<string>();
-  /**
-   * The chain's sequence when the lane began, where it was beyond what the store led to; null where it was not.
-   * Undefined: not known yet.
-   */
-  gapUpTo: bigint | null | undefined;
   /** The ordinals of the latest attempts with whose death transactions were compared. */
   readonly #compared = new Map<string, number>();
   /** The lowest sequence of an old transaction that something unknown has used. */
@@ -80,10 +129,9 @@ export class RestoredLane {
   #waitsSince: number | null = null;
   #firstHeight: bigint | undefined;
 
-  private constructor({ upTo, startedAt, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
+  private constructor({ upTo, oldCalls, settled, unchecked, isKept }: Beginning, others: readonly string[] = []) {
     this.upTo = upTo;
-    this.#startedAt = startedAt;
-    if (startedAt === null) this.gapUpTo = null;
+    this.oldCalls = oldCalls;
     this.settled = settled;
     this.isKept = isKept;
     this.#unchecked = new Set(unchecked);
@@ -92,13 +140,12 @@ export class RestoredLane {
 
   /**
    * @param upTo the place of the last transaction that is old
-   * @param startedAt calls from before this are old, by the store's clock
    * @param release an operator's word that covers unsigned transactions, while it is in force
    */
   static async begin(
     read: Pick<StoreReader, 'pendingUpTo' | 'restoredFrom'>,
     lane: string,
-    { upTo, startedAt, release, open }: LaneOrigin & { open: OpenTransactions },
+    { upTo, oldCalls, release, open }: LaneOrigin & { open: OpenTransactions },
   ): Promise<RestoredLane> {
     const signed = [...open.entries.keys()];
     const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
@@ -109,15 +156,14 @@ export class RestoredLane {
     const ids = pending.map(({ id }) => id);
     const unchecked = ids.filter((id) => !covered.has(id));
     const settled = isKept ? kept : await open.settled();
-    const oldCalls = release === null ? startedAt : null;
-    return new RestoredLane({ upTo, startedAt: oldCalls, settled, unchecked, isKept }, [...signed, ...ids]);
+    oldCalls?.note(await open.settled(), open);
+    return new RestoredLane({ upTo, oldCalls, settled, unchecked, isKept }, [...signed, ...ids]);
   }
 
   /** Whether a transaction comes from a call that may have sent it before the database was put back. */
-  isOfOldCall({ id, origin }: Pick<Transaction, 'id' | 'origin'>): boolean {
-    const { since } = origin ?? {};
-    if (this.#startedAt === null || this.gapUpTo === null || this.#old.has(id)) return false;
-    return since !== undefined && since <= this.#startedAt;
+  isOfOldCall(transaction: Pick<Transaction, 'id' | 'origin'>): boolean {
+    if (this.oldCalls === null || this.oldCalls.gap === null || this.#old.has(transaction.id)) return false;
+    return this.oldCalls.areOf(transaction);
   }
 
   /** A transaction of an old call is to be compared. */
@@ -127,9 +173,9 @@ export class RestoredLane {
     this.#unchecked.add(transactionId);
   }
 
-  /** Whether transactions of old calls are to be compared. */
-  get hasArrivals(): boolean {
-    return !this.#unchecked.isDisjointFrom(this.#arrived);
+  /** The transactions of old calls that have still to be compared. */
+  get arrivals(): string[] {
+    return [...this.#unchecked.intersection(this.#arrived)];
   }
 
   /** Whether only transactions of old calls are to be compared. */

@@ -57,8 +57,11 @@ const waitSchema = z.discriminatedUnion('kind', [
 
 export type CallWait = z.infer<typeof waitSchema>;
 
-/** Of which trigger a call is a firing. `depth` counts the triggers that led to it. */
-const triggerSchema = z.strictObject({ name: z.string(), at: z.int(), depth: z.int() });
+/**
+ * Of which trigger a call is a firing. `depth` counts the triggers that led to it. `since`: the trigger may have fired
+ * from then on, where that is before `at`.
+ */
+const triggerSchema = z.strictObject({ name: z.string(), at: z.int(), depth: z.int(), since: z.int().optional() });
 
 /** What the handler is called with. The caller's credential is not in it. */
 const requestSchema = z.strictObject({

@@ -16,6 +16,8 @@ export interface Firing {
   /** Of which moment, or when. */
   at: Timestamp;
   depth: number;
+  /** From when on it may have been made, where that is before `at`: a database that was put back makes it again. */
+  since?: Timestamp | undefined;
   event?: Json;
 }
 
@@ -82,7 +84,7 @@ export async function insertFiring(
   writer: StoreWriter,
   { plugin, trigger }: DeclaredTrigger,
   state: TriggerState,
-  { id, key, at, depth, event }: Firing,
+  { id, key, at, depth, since, event }: Firing,
 ): Promise<TriggerState | undefined> {
   const params = trigger.params ?? {};
   const call: NewCall = {
@@ -96,7 +98,7 @@ export async function insertFiring(
       ...{ method: 'POST', route: '', params, headers: {}, query: {}, requestId: id },
       ...(event !== undefined && { event }),
     },
-    trigger: { name: trigger.name, at, depth },
+    trigger: { name: trigger.name, at, depth, ...(since !== undefined && { since }) },
     lifetimeMs: lifetimeOf(plugin),
   };
   if (!(await writer.insertCall(call))) return undefined;

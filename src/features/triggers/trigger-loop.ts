@@ -359,7 +359,7 @@ export class TriggerLoop {
       {
         busy: new Set(open.flatMap(({ key }) => key.split('/', 1))),
         ...{ open: open.length, running, rateAt: state.rateAt, now },
-        originOf: (id) => origins.get(id),
+        originOf: (id) => origins.get(id)?.origin,
       },
     );
     const { upTo = { written: from.written, position: from.position }, isHeld } = decided;
@@ -383,6 +383,7 @@ export class TriggerLoop {
           const { transactionId, position, at, ...about } = event;
           const firing: Firing = {
             ...{ id: newId(), key: `${transactionId}/${position}`, at, depth },
+            since: origins.get(transactionId)?.createdAt,
             event: {
               transaction_id: transactionId,
               relayer_id: about.relayerId,

@@ -114,11 +114,12 @@ export function triggersContract(t: Test, open: (t: Test) => Promise<Store>): vo
       await writer.insertTransaction(transactionOf({ id: 'a', origin }));
       await writer.insertTransaction(transactionOf({ id: 'b' }));
     });
+    const { createdAt } = transactionOf({});
     t.strictSame(
       await store.read.transactionOrigins(['a', 'b', 'c']),
       new Map([
-        ['a', origin],
-        ['b', null],
+        ['a', { origin, createdAt }],
+        ['b', { origin: null, createdAt }],
       ]),
     );
     t.strictSame(await store.read.transactionOrigins([]), new Map());

@@ -371,7 +371,7 @@ export class DurableCalls implements CallRuns {
       const end = await runner.runDurable(plugin, {
         ...{ callId: id, requestId: call.request.requestId, keyId: call.keyId, version, journal, inbox },
         depth: call.trigger?.depth,
-        since: Math.min(call.createdAt, call.trigger?.at ?? call.createdAt),
+        since: Math.min(call.createdAt, call.trigger?.since ?? call.trigger?.at ?? call.createdAt),
         leftMs: call.expiresAt - clock.now(),
         signal: abort.signal,
       });

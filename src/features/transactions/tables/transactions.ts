@@ -244,10 +244,15 @@ export function transactionReads(connection: Connection) {
       if (transactionIds.length === 0) return new Map();
       const rows = await db
         .selectFrom('transactions')
-        .select(['id', 'origin'])
+        .select(['id', 'origin', 'created_at'])
         .where('id', 'in', transactionIds)
         .execute();
-      return new Map(rows.map(({ id, origin }) => [id, originColumn.schema.parse(origin)]));
+      return new Map(
+        rows.map(({ id, origin, created_at: createdAt }) => [
+          id,
+          { origin: originColumn.schema.parse(origin), createdAt },
+        ]),
+      );
     },
 
     async children(parentId) {

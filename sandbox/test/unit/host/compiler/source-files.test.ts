@@ -117,7 +117,7 @@ t.test('links', async (t) => {
 
     const elsewhere = join(place.path, 'elsewhere');
     symlinkSync(elsewhere, join(root, 'node_modules'));
-    t.match(await used('anything'), /^"node_modules" is a link that leads out .* put the packages into it/);
+    t.match(await used('anything'), /^"node_modules" is a link that points outside .* put the packages into it/);
     place.remove('plugins/node_modules');
     symlinkSync(join(place.path, 'node_modules'), join(root, 'node_modules'));
     t.match(await used('beside/sub'), '"beside"', 'a link to packages that may be imported');
@@ -133,7 +133,7 @@ t.test('links', async (t) => {
     for (const specifier of ['./link', './link.ts'])
       t.match(await used(specifier), /points outside of the plugins folder/, specifier);
     symlinkSync(elsewhere, join(root, 'linked'));
-    t.match(await used('./linked/secret.ts'), '"linked" is a link that leads out');
+    t.match(await used('./linked/secret.ts'), '"linked" is a link that points outside');
   });
 
   t.test('folders above have packages', (t) => {

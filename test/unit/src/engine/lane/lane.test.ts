@@ -18,7 +18,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       signerOf: async () => world.signer,
       recheck: () => {},
     },
-    origin: async () => ({ upTo: 0, startedAt: null, release: null }),
+    origin: async () => ({ upTo: 0, oldCalls: null, release: null }),
     leases: world.leases(),
     ledgerUnder: (lease, onDoubt) => world.ledger(lease, { onDoubt }),
     timing: fastTiming,

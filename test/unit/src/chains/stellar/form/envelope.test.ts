@@ -97,7 +97,7 @@ t.test('unsigned', async (t) => {
       [asks((builder) => builder.setMinAccountSequenceAge(5n)), /sets the sequence/],
       [asks((builder) => builder.setMinAccountSequenceLedgerGap(5)), /sets the sequence/],
       [asks((builder) => builder.setExtraSigners([OTHER.publicKey()])), /not require extra signers/],
-      [own([payOp('1'), merge]), /operations\.1: the relayer's account is merged/],
+      [own([payOp('1'), merge]), /operations\.1: the relayer's account cannot be merged/],
       [bumpText(own([payOp('1')]), 400n), /give the transaction in it/],
     ];
     for (const [text, message] of cases) t.throws(() => parse(text), { code: 'INVALID_REQUEST', message });
