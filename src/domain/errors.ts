@@ -271,6 +271,14 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** The database does not answer, or cannot be written. Whether what was being written is kept may be unknown. */
+export class StoreUnavailable extends AppError<'UNAVAILABLE'> {
+  constructor(reason: string, cause?: unknown) {
+    super('UNAVAILABLE', { reason }, { cause });
+    this.name = 'StoreUnavailable';
+  }
+}
+
 /** A 400 with its reason, the most frequent error. */
 export function invalidRequest(reason: string, cause?: unknown): AppError<'INVALID_REQUEST'> {
   return new AppError('INVALID_REQUEST', { reason }, { cause });

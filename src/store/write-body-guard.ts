@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KyselyPlugin } from 'kysely';
-import { AppError } from '../domain/errors.ts';
+import { StoreUnavailable } from '../domain/errors.ts';
 
 /** Where a query may run: `inside` a write body, by its writer, or `outside`. */
 export type QueryPlace = 'inside' | 'outside';
@@ -36,7 +36,7 @@ export class BodyGuard {
    * `store.write` would wait for itself.
    */
   assertOutside(): void {
-    if (this.#closed) throw new AppError('UNAVAILABLE', { reason: 'The store is closed' });
+    if (this.#closed) throw new StoreUnavailable('The store is closed');
     if (this.#scope.getStore()?.open) {
       throw new Error('Inside a write body use its writer; store.read and store.write are for outside');
     }

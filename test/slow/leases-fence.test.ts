@@ -87,7 +87,7 @@ for (const place of ['outside', 'inside'] as const) {
     const exit = once(child, 'exit');
     wake(t, child);
     // If the process stopped inside a transaction, the database server has ended its connection.
-    t.equal((await said.next()).value, place === 'outside' ? 'LeaseLost' : 'AppError');
+    t.equal((await said.next()).value, place === 'outside' ? 'LeaseLost' : 'StoreUnavailable');
     t.strictSame(await exit, [0, null]);
     const { items } = await store.read.transactions('relayer-1', { page: 1, perPage: 10 });
     t.strictSame(

@@ -1,4 +1,4 @@
-import { AppError } from '../../src/domain/errors.ts';
+import { StoreUnavailable } from '../../src/domain/errors.ts';
 import type { Attempt } from '../../src/features/transactions/records/attempt.ts';
 import type { Store, StoreWriter } from '../../src/store/store.ts';
 
@@ -19,7 +19,7 @@ export function losingAnswers(store: Store, isLost: (commit: Commit) => boolean)
         commit = { attempts: [], writes: new Set() };
         return body(watched(writer, commit));
       });
-      if (isLost(commit)) throw new AppError('UNAVAILABLE', { reason: 'The database does not answer' });
+      if (isLost(commit)) throw new StoreUnavailable('The database does not answer');
       return result;
     },
   };

@@ -78,7 +78,7 @@ export async function startPluginHost({
   const services = new PluginServices();
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
-  const { services: others, books = new FakeBooks(), settings, ...deps } = given;
+  const { services: others, books = new FakeBooks(), settings, durable, ...deps } = given;
   const host = createPluginHost({
     ...hostDeps(folder.path),
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, ...entry })),
@@ -87,7 +87,11 @@ export async function startPluginHost({
     ...deps,
   });
   beforeStart?.(host);
-  await host.start({ services: others ?? services, books, ...(settings !== undefined && { settings }) });
+  await host.start({
+    ...{ services: others ?? services, books },
+    ...(settings !== undefined && { settings }),
+    ...(durable !== undefined && { durable }),
+  });
   return {
     host,
     services,

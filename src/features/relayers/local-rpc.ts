@@ -22,9 +22,6 @@ import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 /** How long a caller waits for the lane to sign. It is less than the time limit of any answer. */
 const SIGNING_MS = 15_000;
 
-/** The transaction of a call of this service was canceled, since nobody signed it in time. */
-export class TransactionWithdrawn extends AppError<'UNAVAILABLE'> {}
-
 export interface LocalRpcDeps {
   store: Pick<Store, 'read' | 'write'>;
   /** Takes the webhook events about answers. */
@@ -135,7 +132,7 @@ export function createLocalRpc(deps: LocalRpcDeps): RunLocalRpc {
     if (view !== undefined) return view;
     const why = textOf((await transactions.get(relayerId, id))['status_reason']) || 'its turn did not come';
     await lifecycle.cancel(relayerId, id);
-    throw new TransactionWithdrawn('UNAVAILABLE', {
+    throw new AppError('UNAVAILABLE', {
       reason: `Transaction ${id} was withdrawn before it was signed: ${why}`,
     });
   }

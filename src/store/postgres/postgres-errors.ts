@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { StoreUnavailable } from '../../domain/errors.ts';
 
 /** PostgreSQL 18, appendix A: the transaction lost against another one, and may be run again as a whole. */
 const COLLISIONS: ReadonlySet<string> = new Set(['40001', '40P01']);
@@ -49,7 +49,7 @@ export function isConnectionTrouble(error: unknown): boolean {
 /** The error for a caller: `UNAVAILABLE` when the database does not answer in time, else the error itself. */
 export function callerErrorOf(error: unknown): unknown {
   if (!isConnectionTrouble(error) && codeOf(error) !== TOO_LATE) return error;
-  return new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: error });
+  return new StoreUnavailable('The database does not answer', error);
 }
 
 /**

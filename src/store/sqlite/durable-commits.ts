@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { AppError } from '../../domain/errors.ts';
+import { StoreUnavailable } from '../../domain/errors.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { GroupTransactions } from './writer-queue.ts';
@@ -60,7 +60,7 @@ export class DurableCommits implements GroupTransactions {
   assertIntact(): void {
     if (this.isIntact) return;
     const reason = 'The disk failed while the database was written; nothing is written until the service is restarted';
-    throw new AppError('UNAVAILABLE', { reason }, { cause: this.#cause() });
+    throw new StoreUnavailable(reason, this.#cause());
   }
 
   /** Rises when readers see a further commit. */
@@ -120,7 +120,7 @@ export class DurableCommits implements GroupTransactions {
       this.#failure = cause;
       this.#log.error({ err: cause }, 'the disk failed while the database was written; restart when it is well');
       const reason = 'The disk failed while this was written: whether it is kept shows after a restart of the service';
-      throw new AppError('UNAVAILABLE', { reason }, { cause });
+      throw new StoreUnavailable(reason, cause);
     }
   }
 

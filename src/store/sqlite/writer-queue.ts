@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, StoreUnavailable } from '../../domain/errors.ts';
 import type { BodyGuard } from '../write-body-guard.ts';
 
 /** How long bodies may join one commit, in milliseconds. Then the event loop has its turn. */
@@ -148,8 +148,8 @@ export class WriterQueue {
   }
 }
 
-function unwritable(cause: unknown): AppError<'UNAVAILABLE'> {
-  return new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
+function unwritable(cause: unknown): StoreUnavailable {
+  return new StoreUnavailable('The database cannot be written', cause);
 }
 
 /** How long the statements of bodies may hold the event loop, in milliseconds. */

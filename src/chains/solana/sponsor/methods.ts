@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import { AppError, invalidRequest, StoreUnavailable } from '../../../domain/errors.ts';
 import { strictObjectSchema } from '../../../domain/json/issue-text.ts';
 import type { Json, WireObject } from '../../../domain/json/json.ts';
 import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
@@ -96,6 +96,8 @@ function signingAndSending(sponsor: Sponsor): LocalSendMethod {
       throw new GaslessRefusal('validation', typeof reason === 'string' ? reason : 'It ended before it was signed');
     },
     refusal: (error) => {
+      // Whether it was sent is unknown then.
+      if (error instanceof StoreUnavailable) return undefined;
       if (error.code === 'UNAVAILABLE') return new GaslessRefusal('send', error.message, error);
       return gaslessRefusalOf(error);
     },

@@ -198,7 +198,7 @@ export class CallRunner {
     const seat = place instanceof Promise ? await place : place;
     if (seat === 'canceled') return { kind: 'gone' };
     if (typeof seat === 'string') {
-      return { kind: 'again', inMs: seat === 'closed' ? 0 : BUSY_MS, isCulprit: false, reason: seat };
+      return { kind: 'again', inMs: seat === 'closed' ? 0 : BUSY_MS, reason: seat };
     }
     const timeoutMs = Math.max(1, Math.min(entry.timeout * 1000, run.leftMs));
     const record = this.deps.calls.begin({
@@ -232,18 +232,18 @@ export class CallRunner {
     if (report.lost || (report.outcome.kind === 'ended' && report.outcome.code === 'SANDBOX_LOST')) {
       // Effects of the lost run may still happen. The further run finds them recorded.
       await journal.settled(timeoutMs);
-      const { isCulprit } = record;
-      return { kind: 'again', inMs: admission.isClosed ? 0 : LOST_MS, isCulprit, reason: 'its process was lost' };
+      const lost = { isCulprit: record.isCulprit };
+      return { kind: 'again', inMs: admission.isClosed ? 0 : LOST_MS, reason: 'its process was lost', lost };
     }
     const outcome = restated(report.outcome, entry);
     if (outcome.kind === 'ended' && (outcome.code === 'SERVICE_UNAVAILABLE' || outcome.code === 'CANCELED')) {
-      return { kind: 'again', inMs: 0, isCulprit: false, reason: outcome.message };
+      return { kind: 'again', inMs: 0, reason: outcome.message };
     }
     const isRunOver = outcome.kind === 'ended' && outcome.code === 'TIMEOUT' && timeoutMs < run.leftMs;
     // The time limit is of one run. A call that hears of something in each of its runs goes on.
     if (isRunOver && journal.heard.length > heardBefore) {
       await journal.settled(timeoutMs);
-      return { kind: 'again', inMs: 0, isCulprit: false, reason: 'the time of its run was over' };
+      return { kind: 'again', inMs: 0, reason: 'the time of its run was over' };
     }
     const missed = outcome.kind === 'ended' ? undefined : journal.missed();
     if (missed !== undefined) return { kind: 'failed', error: missed };

@@ -23,6 +23,7 @@ import { CallInbox } from './call-inbox.ts';
 import { CallJournal } from './call-journal.ts';
 import { type CallRunner, contextText } from './call-runner.ts';
 import type { CatalogPlugin } from './catalog/known-plugin.ts';
+import type { DurableEnd } from './durable-run.ts';
 import type { DurableNeeds, PluginAnswer, PluginRequest } from './plugin-host.ts';
 
 /** The pace of durable calls, in milliseconds. */
@@ -37,6 +38,8 @@ export interface DurableTiming {
   lookMs: number;
   /** How long a call of a plugin that cannot run waits. */
   restMs: number;
+  /** The longest pause of a call whose process is lost again and again. */
+  lostRestMs: number;
   /** After which time the calls of a plugin are canceled that no instance knows any more. */
   removedMs: number;
 }
@@ -48,6 +51,7 @@ const TIMING: DurableTiming = {
   sweepFloorMs: 20,
   lookMs: 60_000,
   restMs: 5_000,
+  lostRestMs: 300_000,
   removedMs: 600_000,
 };
 
@@ -91,6 +95,8 @@ export class DurableCalls implements CallRuns {
   /** The plugins of calls that are being accepted or looked at, and may run here, by the calls' ids. */
   readonly #beginning = new Map<string, string>();
   readonly #answers = new Map<string, PromiseWithResolvers<PluginAnswer | undefined>>();
+  /** How many runs of a call in a row were lost here and heard of nothing new, by the calls' ids. */
+  readonly #lost = new Map<string, number>();
   /** Ends the watches of the transactions that calls wait for. */
   readonly #watches = new Map<string, () => void>();
   readonly #pause = new EndablePause();
@@ -117,6 +123,7 @@ export class DurableCalls implements CallRuns {
     this.#running.get(callId)?.abort.abort();
     this.#answers.get(callId)?.resolve(undefined);
     this.#answers.delete(callId);
+    this.#lost.delete(callId);
     this.#unwatch(callId);
   }
 
@@ -368,6 +375,7 @@ export class DurableCalls implements CallRuns {
     for (let runs = 1; ; runs += 1) {
       const inbox = new CallInbox(events, () => store.read.callEvents(id));
       running.inbox = inbox;
+      const heardBefore = journal.heard.length;
       const end = await runner.runDurable(plugin, {
         ...{ callId: id, requestId: call.request.requestId, keyId: call.keyId, version, journal, inbox },
         depth: call.trigger?.depth,
@@ -375,6 +383,7 @@ export class DurableCalls implements CallRuns {
         leftMs: call.expiresAt - clock.now(),
         signal: abort.signal,
       });
+      const losses = this.#countLost(id, end, journal.heard.length > heardBefore);
       switch (end.kind) {
         case 'gone':
           return;
@@ -395,7 +404,7 @@ export class DurableCalls implements CallRuns {
           return;
         }
         case 'again':
-          if (end.isCulprit) deaths += 1;
+          if (end.lost?.isCulprit === true) deaths += 1;
           break;
         default:
           throw new Error(`Unknown end ${JSON.stringify(end satisfies never)}`);
@@ -411,14 +420,37 @@ export class DurableCalls implements CallRuns {
         { call: id, pluginId, runs, reason: end.kind === 'again' ? end.reason : end.error.code },
         'a durable call runs again',
       );
-      if (runs >= MAX_REPEATS || this.#closed || end.kind === 'failed') {
-        const wait = Math.max(inMs, this.#closed ? 0 : this.#timing.restMs);
+      if (runs >= MAX_REPEATS || losses >= MAX_REPEATS || this.#closed || end.kind === 'failed') {
+        const wait = this.#closed ? inMs : Math.max(inMs, this.#rest(losses, call.expiresAt));
         await this.#suspend(running, { waitsFor: [], inMs: wait, deaths, entry: journal.unstored() });
         return;
       }
       await withTimeout(inMs, new Promise(() => {}));
       journal = journal.again(await store.read.effectNames(id));
     }
+  }
+
+  /** @returns how many runs of the call in a row were lost here and heard of nothing new; 0 when this was none */
+  #countLost(callId: string, end: DurableEnd, heardMore: boolean): number {
+    const isAgain = end.kind === 'again' || end.kind === 'failed';
+    if (heardMore || !isAgain) this.#lost.delete(callId);
+    if (heardMore || end.kind !== 'again' || end.lost === undefined) return 0;
+    const losses = (this.#lost.get(callId) ?? 0) + 1;
+    this.#lost.set(callId, losses);
+    return losses;
+  }
+
+  /**
+   * How long a call makes room for others. One that is lost again and again may be what takes the memory of the machine,
+   * of which nobody is told, so it takes the processes of others down ever less often. Up to half of the pause is taken
+   * off by chance, so that calls that were lost together do not come back together.
+   */
+  #rest(losses: number, expiresAt: number): number {
+    const { restMs, lostRestMs } = this.#timing;
+    if (losses < MAX_REPEATS) return restMs;
+    const pause = Math.min(restMs * 2 ** Math.min(losses - MAX_REPEATS, 20), lostRestMs);
+    const chance = Number.parseInt(this.#deps.seed().slice(0, 8), 16) / 2 ** 32;
+    return Math.min(pause * (1 - chance / 2), Math.max(0, expiresAt - this.#deps.clock.now()));
   }
 
   async #waits(running: Running, waitsFor: CallWait[], deaths: number, journal: CallJournal): Promise<void> {
@@ -467,6 +499,7 @@ export class DurableCalls implements CallRuns {
   #ended({ id, pluginId }: CallRecord, state: CallEnd, answer: PluginAnswer | undefined): void {
     this.#deps.metrics.count('plugin_calls_ended', { plugin_id: pluginId, state });
     this.#unwatch(id);
+    this.#lost.delete(id);
     this.#answers.get(id)?.resolve(answer);
     this.#answers.delete(id);
   }

@@ -30,8 +30,8 @@ export type DurableEnd =
   | { kind: 'ended'; state: 'returned' | 'threw'; ending: CallEnding; answer: PluginAnswer }
   /** The call only waits. */
   | { kind: 'waits'; waitsFor: CallWait[] }
-  /** The service ended the run, so it runs again. */
-  | { kind: 'again'; inMs: number; isCulprit: boolean; reason: string }
+  /** The service ended the run, so it runs again. `lost`: its process ended under it, by its own fault or not. */
+  | { kind: 'again'; inMs: number; reason: string; lost?: { isCulprit: boolean } }
   | { kind: 'failed'; error: AppError }
   /** The call runs elsewhere, or has ended. */
   | { kind: 'gone' };

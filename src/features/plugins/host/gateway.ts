@@ -8,7 +8,7 @@ import {
   TIMER_REQUEST,
 } from '../../../../sandbox/contract.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import { AppError } from '../../../domain/errors.ts';
+import { AppError, StoreUnavailable } from '../../../domain/errors.ts';
 import type { Delivery, KeyedEffect } from '../../../domain/idempotency.ts';
 import { didYouMean } from '../../../domain/json/issue-text.ts';
 import { canonicalJson, type WireValue } from '../../../domain/json/json.ts';
@@ -18,7 +18,6 @@ import type { Metrics } from '../../../observability/metrics.ts';
 import type { Actor } from '../../api-keys/records/caller.ts';
 import { MAX_JOURNAL_BYTES, MAX_STEPS } from '../../calls/record.ts';
 import type { RecordedEffects } from '../../recorded-effects.ts';
-import { TransactionWithdrawn } from '../../relayers/local-rpc.ts';
 import type { KvCaller } from '../records/kv.ts';
 import type { SpendingPlugin } from '../records/spending.ts';
 import type { CallInbox } from './call-inbox.ts';
@@ -334,7 +333,7 @@ export class CapabilityGateway {
       // A run that differs from the first run must not cause further effects.
       if (LEFT_THE_WAY.has(error.code)) record.fail(error);
       // What a durable call hears is kept. A database that does not answer is no answer, so the call runs again.
-      else if (record.inbox !== undefined && isOfStore(error)) record.fail(error);
+      else if (record.inbox !== undefined && error instanceof StoreUnavailable) record.fail(error);
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'a capability call failed');
       return refuse(capability.failure(error));
     }
@@ -365,10 +364,6 @@ const LEFT_THE_WAY: ReadonlySet<string> = new Set([
   'JOURNAL_FULL',
   'LOCK_HELD_ELSEWHERE',
 ]);
-
-function isOfStore(error: AppError): boolean {
-  return error.code === 'UNAVAILABLE' && !(error instanceof TransactionWithdrawn);
-}
 
 /** A capability call as it was understood, or the refusal of one that was not. */
 type ReadCall =

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
+import { StoreUnavailable } from '../../../../src/domain/errors.ts';
 import { BodyGuard } from '../../../../src/store/write-body-guard.ts';
 
 const node = { kind: 'RawNode' } as never;
@@ -52,7 +53,7 @@ t.test('results pass through, and a closed store is not asked', async (t) => {
   t.equal(await guard.outside.transformResult({ result, queryId: { queryId: '1' } }), result);
   guard.close();
   t.throws(() => transform(guard.outside), { code: 'UNAVAILABLE' });
-  t.throws(() => guard.assert('outside'), { code: 'UNAVAILABLE' });
+  t.throws(() => guard.assert('outside'), StoreUnavailable);
 });
 
 t.test('queries that are compiled already are told apart as well', async (t) => {

@@ -51,7 +51,7 @@ import { metadataAddress, supportedTokens, symbolOf } from '../../../../../src/c
 import { quoteTokensFor } from '../../../../../src/chains/solana/swap/jupiter.ts';
 import { associatedAccount } from '../../../../../src/chains/solana/tokens/associated.ts';
 import { MINT_EXTENSIONS, type Mint } from '../../../../../src/chains/solana/tokens/mint.ts';
-import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
+import { AppError, invalidRequest, StoreUnavailable } from '../../../../../src/domain/errors.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.ts';
 import {
   createMarketClient,
@@ -196,6 +196,7 @@ t.test('methods', async (t) => {
     );
     t.throws(() => method.answer({ id: 'i', status: 'failed' }), /ended before it was signed/);
     t.match(method.refusal(new AppError('UNAVAILABLE', { reason: 'withdrawn' })), { tag: 'SEND_ERROR' });
+    t.equal(method.refusal(new StoreUnavailable('gone')), undefined, 'it may have been accepted');
     t.match(method.refusal(invalidRequest('Policy violation: x')), { code: -32_013 });
     t.equal(method.refusal(new AppError('RELAYER_PAUSED', {})), undefined);
   });

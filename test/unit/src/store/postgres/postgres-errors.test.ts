@@ -1,4 +1,5 @@
 import t from 'tap';
+import { StoreUnavailable } from '../../../../../src/domain/errors.ts';
 import {
   callerErrorOf,
   databaseErrorReason,
@@ -30,6 +31,7 @@ t.test('a database that is away is told as such, with the cause', async (t) => {
 
 t.test('a statement that the server ended for its time is told as such, and its connection goes on', async (t) => {
   t.match(callerErrorOf(coded('57014')), { code: 'UNAVAILABLE' });
+  t.type(callerErrorOf(coded('57014')), StoreUnavailable);
   t.equal(isConnectionTrouble(coded('57014')), false);
 });
 

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import { StoreUnavailable } from '../../../../../src/domain/errors.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { Checkpoints, type StartCheckpointThread } from '../../../../../src/store/sqlite/checkpoints.ts';
 import { DurableCommits, openWalFile } from '../../../../../src/store/sqlite/durable-commits.ts';
@@ -104,6 +105,7 @@ t.test('after a flush that failed nothing is written, and readers stay where the
   wal.fail(cause);
   const told = { code: 'UNAVAILABLE', message: /whether it is kept shows after a restart/, cause };
   await t.rejects(commit, told);
+  await t.rejects(commit, StoreUnavailable);
   commits.undo();
   await commits.ready();
   wal.release();
@@ -111,6 +113,7 @@ t.test('after a flush that failed nothing is written, and readers stay where the
     t.throws(() => commits.begin(), { code: 'UNAVAILABLE', message: /nothing is written until .* restarted/ });
   }
   t.throws(() => commits.assertIntact(), { cause });
+  t.throws(() => commits.assertIntact(), StoreUnavailable);
   t.strictSame(seen(), [1]);
   t.strictSame(
     lines.map(({ level, msg }) => [level, msg]),

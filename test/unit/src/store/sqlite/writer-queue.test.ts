@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { AppError } from '../../../../../src/domain/errors.ts';
+import { AppError, StoreUnavailable } from '../../../../../src/domain/errors.ts';
 import { BodyTurns, type GroupTransactions, WriterQueue } from '../../../../../src/store/sqlite/writer-queue.ts';
 import { BodyGuard } from '../../../../../src/store/write-body-guard.ts';
 
@@ -234,7 +234,9 @@ t.test('what a commit fails with is what its bodies fail with, in words of ours'
   const ask = (id: number) => queue.run(async () => insert(id));
   await t.rejects(ask(1), { code: 'UNAVAILABLE', message: 'The disk failed' });
   await t.rejects(ask(2), { code: 'UNAVAILABLE', message: 'The database cannot be written', cause: /IOERR/ });
-  await ask(3);
+  failures.push(new Error('SQLITE_FULL'));
+  await t.rejects(ask(3), StoreUnavailable);
+  await ask(4);
 });
 
 t.test('no body runs before the transactions are ready for its group', async (t) => {

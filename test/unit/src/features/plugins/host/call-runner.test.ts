@@ -543,14 +543,14 @@ t.test('a run of a durable call ends the call, or the service runs it again', as
     report({ kind: 'ended', code, message: code });
   const hears = ({ journal }: CallRecord) => void journal?.hear(asked, { ok: true, value: 1 }, 9);
   answers(lost);
-  t.match(await runDurable(), { kind: 'again', isCulprit: false });
+  t.match(await runDurable(), { kind: 'again', lost: { isCulprit: false } });
   // As the sandbox reports the end of a process to the call that was inside.
   answers({ ...lost, lost: false }, (record) => {
     record.isCulprit = true;
   });
-  t.match(await runDurable(), { kind: 'again', isCulprit: true });
+  t.match(await runDurable(), { kind: 'again', lost: { isCulprit: true } });
   answers(ended('SERVICE_UNAVAILABLE'));
-  t.match(await runDurable(), { kind: 'again', isCulprit: false });
+  t.strictSame(await runDurable(), { kind: 'again', inMs: 0, reason: 'SERVICE_UNAVAILABLE' });
   answers(ended('CPU_LIMIT'));
   t.match(await runDurable(), { kind: 'ended', state: 'threw', ending: { error: { code: 'CPU_LIMIT' } } });
   answers(ended('TIMEOUT'));

@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { PluginFolder } from '../../../../../../sandbox/test/support/plugin-folder.ts';
+import { systemClock } from '../../../../../../src/domain/clock.ts';
 import { createPluginHost } from '../../../../../../src/features/plugins/host/create-plugin-host.ts';
 import type { PluginHost } from '../../../../../../src/features/plugins/host/plugin-host.ts';
 import { eventually } from '../../../../../support/eventually.ts';
 import { hostDeps, startPluginHost } from '../../../../../support/plugin-host.ts';
+import { storeFor } from '../../../../../support/store.ts';
 
 const driverFile = fileURLToPath(new URL('../../../../../../sandbox/test/support/fake-driver.ts', import.meta.url));
 const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
@@ -119,6 +122,25 @@ t.test('a plugin that loses its process again and again is backed off, which is 
     { status: 200 },
     'not for good',
   );
+});
+
+t.test('a durable call that brings its processes down ends', async (t) => {
+  const engine = { onChange: () => () => undefined };
+  const durable = {
+    store: await storeFor(t, systemClock),
+    engine,
+    newId: randomUUID,
+    calls: { attach: () => undefined },
+  };
+  const { call, close } = await startPluginHost({
+    files,
+    driverFile,
+    durable,
+    entries: [{ id: 'echo', durable: true }],
+  });
+  t.teardown(close);
+  const error = 'The call brought down 3 processes';
+  t.match(await call('echo', { kill: true }, { waitMs: 15_000 }), { status: 503, body: { error } });
 });
 
 t.test('a thread that ends is replaced, and its plugins serve again', async (t) => {

@@ -25,7 +25,7 @@ import { TravelClock } from '../../../../../support/travel-clock.ts';
 const HOUR = 3_600_000;
 const TIMING: DurableTiming = {
   ...{ claimMs: 60_000, renewMs: 15, sweepMs: 15, sweepFloorMs: 2 },
-  ...{ lookMs: 60_000, restMs: 5_000, removedMs: 600_000 },
+  ...{ lookMs: 60_000, restMs: 5_000, lostRestMs: 16_000, removedMs: 600_000 },
 };
 const REQUEST: PluginRequest = {
   ...{ method: 'POST', route: '/r', params: { a: 1 }, query: {}, keyId: 'caller', requestId: 'req' },
@@ -39,7 +39,7 @@ const returned = (value: Json = 1): DurableEnd => ({
   answer: { status: 200, body: JSON.stringify(value) },
 });
 const waits = (...waitsFor: CallWait[]): DurableEnd => ({ kind: 'waits', waitsFor });
-const lost = (isCulprit: boolean): DurableEnd => ({ kind: 'again', inMs: 1, isCulprit, reason: 'lost' });
+const lost = (isCulprit: boolean): DurableEnd => ({ kind: 'again', inMs: 1, reason: 'lost', lost: { isCulprit } });
 const threw = (code: string): DurableEnd => ({
   ...{ kind: 'ended', state: 'threw', ending: { error: { code, message: code, status: 504 } } },
   answer: { status: 504, body: '{}' },
@@ -339,6 +339,47 @@ t.test('a call that brings down its processes ends with the third; others are no
   t.match(lines.join(''), 'a durable call runs again');
 });
 
+t.test('a call whose process is lost again and again, by nobody’s fault, is run ever less often', async (t) => {
+  const { clock, open, inState, until } = await stage(t);
+  let heardMore = false;
+  const busy: DurableEnd = { kind: 'again', inMs: 1, reason: 'busy' };
+  const ends: DurableEnd[] = [];
+  const here = open(async (run) => {
+    if (heardMore) await hearsMore(run);
+    return ends.shift() ?? lost(false);
+  });
+  const { id } = await here.call();
+  const pauseAfter = async (runs: number) => {
+    await eventually(
+      () => here.runs.length,
+      (count) => count === runs,
+    );
+    const { nextAt } = await inState(id, 'waiting');
+    return Math.round(((nextAt ?? 0) - clock.now()) / 1000);
+  };
+  const again = async (runs: number) => {
+    const { token } = await inState(id, 'waiting');
+    clock.shift += 17_000;
+    await until(id, (call) => call.token > token);
+    return await pauseAfter(runs);
+  };
+  t.equal(await pauseAfter(3), 5, 'a few times soon');
+  t.equal(await again(4), 10, 'then once in each pause');
+  t.equal(await again(5), 16, 'but no longer than that');
+  ends.push(busy, busy, busy);
+  t.equal(await again(8), 5);
+  t.equal(await again(9), 16, 'to find no place was no progress');
+  heardMore = true;
+  t.equal(await again(12), 5, 'it gets on');
+  heardMore = false;
+  t.equal(await again(15), 5);
+  ends.push(waits({ kind: 'time', until: clock.now() + 100_000 }), returned());
+  clock.shift += 17_000;
+  await until(id, ({ waitsFor }) => waitsFor.length > 0);
+  clock.shift += 100_000;
+  t.match(await inState(id, 'returned'), { deaths: 0 });
+});
+
 t.test('what the service causes is no end, what the call causes is one', async (t) => {
   const { clock, lines, open, view, inState } = await stage(t);
   for (const code of ['UNAVAILABLE', 'LOCK_HELD_ELSEWHERE'] as const) {
@@ -626,7 +667,7 @@ t.test('a service that ends lets its callers go, and leaves its calls to the nex
   const first = open(async (run) => {
     await hears(run, 1, 'before the end', 0);
     await stopping.promise;
-    return { kind: 'again', inMs: 0, isCulprit: false, reason: 'the service ends' };
+    return { kind: 'again', inMs: 0, reason: 'the service ends' };
   });
   const { id } = await first.call();
   const answer = first.calls.answerOf(id, 60_000);

@@ -5,7 +5,7 @@
 import t from 'tap';
 import type { Json } from '../../../../../../sandbox/contract.ts';
 import { systemClock } from '../../../../../../src/domain/clock.ts';
-import { AppError } from '../../../../../../src/domain/errors.ts';
+import { AppError, StoreUnavailable } from '../../../../../../src/domain/errors.ts';
 import type { Delivery } from '../../../../../../src/domain/idempotency.ts';
 import { CallInbox } from '../../../../../../src/features/plugins/host/call-inbox.ts';
 import {
@@ -23,7 +23,6 @@ import {
   toGuestValue,
 } from '../../../../../../src/features/plugins/host/gateway.ts';
 import { pluginEntrySchema } from '../../../../../../src/features/plugins/records/plugin.ts';
-import { TransactionWithdrawn } from '../../../../../../src/features/relayers/local-rpc.ts';
 import { createLog } from '../../../../../../src/observability/log.ts';
 import { FakeEffects } from '../../../../../support/keyed-effect.ts';
 import { PluginServices } from '../../../../../support/plugin-services.ts';
@@ -424,7 +423,7 @@ t.test('a run that heard too much has no further effect', async (t) => {
 });
 
 t.test('a durable call does not hear that the database is away, and runs again', async (t) => {
-  const away = new AppError('UNAVAILABLE', { reason: 'The database does not answer' });
+  const away = new StoreUnavailable('The database does not answer');
   const answers = async (error: AppError, inbox?: CallInbox) => {
     const effects = new FakeEffects();
     const run = setUp(undefined, 100, { ...keyed(effects), ...(inbox !== undefined && { inbox }) });
@@ -439,8 +438,10 @@ t.test('a durable call does not hear that the database is away, and runs again',
   const keyedOne = await answers(away);
   t.equal(keyedOne.record.failure, undefined, 'whoever repeats a call with a key hears it');
   t.same(keyedOne.answer, refusal('Relayer error: The database does not answer'));
-  const withdrawn = new TransactionWithdrawn('UNAVAILABLE', { reason: 'Transaction 1 was withdrawn' });
-  t.equal((await answers(withdrawn, inbox)).record.failure, undefined, 'which would be the same in each run');
+  const market = new AppError('UNAVAILABLE', { reason: 'The market gave no price: gone' });
+  const untraded = await answers(market, inbox);
+  t.equal(untraded.record.failure, undefined, 'what it can handle, it hears');
+  t.same(untraded.answer, refusal('Relayer error: The market gave no price: gone'));
 });
 
 t.test('a call that was half done before there were journals has the effects of its earlier run', async (t) => {
