@@ -12,8 +12,8 @@ import {
 
 /**
  * How far a trigger has looked. `moment`: the last moment that was decided, in milliseconds. `place`: the last event of
- * a transaction that was decided, and the positions of those before it that wait. `low`: the relayers whose balance was low when it was last looked at. `none`: it is
- * called from outside.
+ * a transaction that was decided, and the positions of those before it that wait. `low`: the relayers whose balance was
+ * low when it was last looked at. `none`: it is called from outside.
  */
 const cursorSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('moment'), at: z.int() }),
