@@ -28,6 +28,7 @@ import {
   defineProperty,
   deleteProperty,
   getOwnPropertyDescriptor,
+  getPrototypeOf,
   isArray,
   parseJson,
   preventExtensions,
@@ -40,7 +41,7 @@ import type { LazyModule, LazyModuleName } from './lazy-module-loader.ts';
 import { uncaughtLine } from './log-line.ts';
 import { GlobalNames } from './reuse/global-names.ts';
 import { ReachableObjects } from './reuse/reachable-objects.ts';
-import { ReusedGlobals } from './reuse/reused-globals.ts';
+import { OpenWorld, ReusedGlobals } from './reuse/reused-globals.ts';
 
 /** The global name under which the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -71,6 +72,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const lazyModules = new SafeMap<string, LazyModule>();
   const load = (name: LazyModuleName) => lazyModules.get(name) ?? (evaluate(link.lazyModule(name)) as LazyModule);
   let reused: ReusedGlobals | undefined;
+  let open: OpenWorld | undefined;
   // The module may change anything while it loads. Only later changes retire the isolate.
   const changed = () => {
     if (reused?.isSealed === true) link.retire();
@@ -88,7 +90,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     setup(text) {
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
-      const { env, mentioned, now } = setup;
+      const { env, mentioned, now, tried } = setup;
       if (now !== undefined) clock.stopAt(now);
       const watched = environment.watch(env);
       globals.grant(watched);
@@ -97,8 +99,9 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       if (setup.reused) {
         const intrinsics = new IntrinsicsFreezer(global, names, mentioned, freezer);
         objects.open();
-        for (const open of [watched, global.Error, global.RegExp.prototype]) objects.leave(open);
+        for (const left of [watched, global.Error, global.RegExp.prototype]) objects.leave(left);
         reused = new ReusedGlobals({ intrinsics, objects, names, env });
+        if (tried) open = new OpenWorld(intrinsics, objects, [env, global, getPrototypeOf(global) as object]);
       }
       // Defined before the bundle runs, so that its `var` finds a property that `seal` can delete.
       for (const name of [EXPORTS, THROWN, RUN_PLUGIN, NAMESPACES]) {
@@ -118,6 +121,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       if (typeof main === 'function' && !hasHandler(moduleExports)) moduleExports = oldForm(main as OldMain, link);
       else if (typeof main === 'object' && main !== null) moduleExports = foreignForm(main, moduleExports);
       closeNamespaces(takeAway(global, NAMESPACES));
+      if (open?.isAsItWas() === false) link.retire();
       reused?.seal();
       clock.seal();
       return thrown === undefined ? missingHandlerText(moduleExports) : loadFailureText(thrown.error, environment);
@@ -126,7 +130,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     evaluate(make, now) {
       if (reused?.isAsItWas() !== true) return false;
       clock.load(now);
-      globals.reset();
+      globals.reset(true);
       environment.forget();
       made = { namespaces: [], exports: undefined, thrown: undefined };
       apply(make as (made: MadeModule) => void, undefined, [made]);

@@ -94,6 +94,8 @@ export interface GuestSetup {
   env: Record<string, string>;
   /** Whether the isolate may serve several calls. If so, no call may change what the next call sees. */
   reused: boolean;
+  /** Whether the host is to be told when the module changes, while it loads, what calls share: see `retire`. */
+  tried: boolean;
   /** The rarely used names that the plugin's code mentions, see `sandbox/language-names.ts`. */
   mentioned: string[];
   /** Where the clock stands while the module is evaluated for a durable call. */

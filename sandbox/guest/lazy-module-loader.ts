@@ -124,8 +124,8 @@ export interface RuntimeServices {
   changed(): void;
   /** Whether a call has begun. State that the module leaves while it loads stays for all calls. */
   isInCall(): boolean;
-  /** Runs `reset` at the beginning of each call. */
-  atCall(reset: () => void): void;
+  /** Runs `reset` at the beginning of each call, and when the module is to be evaluated anew. */
+  atCall(reset: (isAnew: boolean) => void): void;
   /** `crypto.subtle`. */
   subtle(): unknown;
   /** At most 65536 random bytes, as characters of code 0 to 255. */

@@ -1,5 +1,5 @@
 import type { DurableStart, PluginVersion } from '../contract.ts';
-import type { GuestIsolate } from './isolate.ts';
+import { EvaluationError, type GuestIsolate } from './isolate.ts';
 
 /** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
 const MAX_GROWTH = 0.5;
@@ -9,6 +9,8 @@ const MAX_CALLS = 5000;
 const READY = { plugin: 1, call: 3 } as const;
 /** Share of the process's memory that waiting isolates may take together. */
 const POOL_SHARE = 0.25;
+/** A trial whose time or memory ran out says nothing about the module. After so many there is no further one. */
+const MAX_TRIALS = 3;
 const MIB = 1_048_576;
 
 /** Makes isolates of the pool's version. `start` is that of the durable call for which the module is evaluated. */
@@ -19,8 +21,8 @@ export interface IsolateMaker {
    * @throws EvaluationError when the module does not evaluate
    */
   create(start?: DurableStart, isRenewable?: boolean): GuestIsolate;
-  /** Makes the first renewable isolate, or returns undefined when there can be none of this version. */
-  tryRenewable(start: DurableStart): GuestIsolate | undefined;
+  /** Makes the first renewable isolate. Returns false when there can be none, undefined when that is not known yet. */
+  tryRenewable(start: DurableStart): GuestIsolate | false | undefined;
   /** Evaluates the module of a renewable isolate anew. Returns whether it serves on. */
   renew(isolate: GuestIsolate, start?: DurableStart): boolean;
   /** Takes an isolate that serves no other call, and disposes of it now or soon. */
@@ -34,7 +36,7 @@ export interface IsolateMaker {
  * A durable call gets a module that has served no call, so that each of its runs begins alike: evaluated anew in a
  * renewable isolate, or else in an isolate that has served no call. Either all of a version's durable calls get the one
  * or all get the other. If the module reads the time or draws numbers while it loads, it is evaluated for that call, with
- * the call's own time and chance.
+ * the call's own time and chance, in an isolate of its own.
  */
 export class IsolatePool {
   readonly version: PluginVersion;
@@ -46,8 +48,9 @@ export class IsolatePool {
   #draining = false;
   /** Whether durable calls come, so that an isolate waits for the next one. */
   #hasDurable = false;
-  /** Whether durable calls get renewable isolates. Tried for the first of them. */
+  /** Whether durable calls get renewable isolates. Tried for the first of them; undefined until a trial says it. */
   #renews: boolean | undefined;
+  #trialsLeft = MAX_TRIALS;
   #isPure = true;
   /** Isolates whose first call, a durable one, still runs. */
   readonly #durable = new Set<GuestIsolate>();
@@ -64,17 +67,17 @@ export class IsolatePool {
 
   /** Whether a call gets an isolate without waiting for its module. */
   isReadyFor(start?: DurableStart): boolean {
-    if (start === undefined) return this.#waiting.length > 0;
-    return this.#unused() >= 0 || this.#waiting[this.#renewable()]?.evaluatedQuickly === true;
+    if (start === undefined) return this.#readyForPlain() > 0;
+    return this.#unused() >= 0 || this.#waiting[this.#worn()]?.evaluatedQuickly === true;
   }
 
   /** True when fewer isolates wait than should; {@link prepare} makes one. */
   get wantsMore(): boolean {
     const ready = Math.min(READY[this.version.isolation], this.#room);
     if (this.#draining) return false;
-    if (this.#waiting.length < ready) return true;
+    if (this.#readyForPlain() < ready) return true;
     if (!this.#hasDurable || !this.#isPure || this.#unused() >= 0) return false;
-    return this.#renews === true ? this.#renewable() >= 0 : this.#waiting.length < this.#room;
+    return this.#renews === true ? this.#worn() >= 0 : this.#waiting.length < this.#room;
   }
 
   /**
@@ -87,13 +90,15 @@ export class IsolatePool {
     const bytes = isolate.residentBytes;
     this.#room = Math.max(1, Math.floor((this.version.limits.process_mb * MIB * POOL_SHARE) / Math.max(1, bytes)));
     this.#isPure = isolate.pure;
+    // Where loading reads the time or chance, what the module does with shared objects may depend on them.
+    if (!this.#isPure) this.#renews = false;
     this.#waiting.push(isolate);
     return bytes;
   }
 
   /** @throws EvaluationError */
   prepare(): void {
-    const isolate = this.#renews === true && this.#isPure && this.#unused() < 0 ? this.#renewed() : undefined;
+    const isolate = this.#renews === true && this.#unused() < 0 ? this.#renewed() : undefined;
     this.#waiting.push(isolate ?? this.#maker.create());
   }
 
@@ -111,24 +116,43 @@ export class IsolatePool {
     return isolate;
   }
 
-  /** Plain calls leave to durable ones what is theirs, if they can. */
+  /** Plain calls leave to durable ones what is theirs: renewable isolates always, unused ones if they can. */
   #takeAny(): GuestIsolate {
-    if (!this.#hasDurable) return this.#waiting.pop() ?? this.#maker.create();
-    const own = (isolate: GuestIsolate) => !isolate.unused && !isolate.isRenewable;
-    const other = (isolate: GuestIsolate) => (this.#renews === true ? !isolate.isRenewable : !isolate.unused);
-    return this.#pick(own) ?? this.#pick(other) ?? this.#waiting.pop() ?? this.#maker.create();
+    const used = this.#hasDurable ? this.#pick(({ unused, isRenewable }) => !unused && !isRenewable) : undefined;
+    return used ?? this.#pick(({ isRenewable }) => !isRenewable) ?? this.#maker.create();
+  }
+
+  /** How many isolates wait that a plain call may have. */
+  #readyForPlain(): number {
+    let ready = 0;
+    for (const { isRenewable } of this.#waiting) if (!isRenewable) ready += 1;
+    return ready;
   }
 
   #takeUnused(start: DurableStart): GuestIsolate {
     this.#hasDurable = true;
     if (this.#renews === undefined) {
       const first = this.#maker.tryRenewable(start);
-      this.#renews = first !== undefined;
-      if (first !== undefined) return first;
+      this.#trialsLeft -= 1;
+      if (first !== undefined || this.#trialsLeft === 0) this.#renews = Boolean(first);
+      if (first) return first;
     }
     const unused = this.#unused();
     const [isolate] = unused < 0 ? [] : this.#waiting.splice(unused, 1);
-    return isolate ?? this.#renewed(start) ?? this.#maker.create(start, this.#renews);
+    return isolate ?? this.#renewed(start) ?? this.#renewable(start) ?? this.#maker.create(start);
+  }
+
+  /** Makes a further renewable isolate. Returns undefined when there is none, or when it does not come out right. */
+  #renewable(start: DurableStart): GuestIsolate | undefined {
+    if (this.#renews !== true) return undefined;
+    try {
+      const isolate = this.#maker.create(start, true);
+      if (isolate.sound) return isolate;
+      this.#maker.discard(isolate);
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) throw error;
+    }
+    return undefined;
   }
 
   #pick(suits: (isolate: GuestIsolate) => boolean): GuestIsolate | undefined {
@@ -139,17 +163,18 @@ export class IsolatePool {
   /** The place of a waiting isolate that any durable call may have, or -1. */
   #unused(): number {
     return this.#isPure
-      ? this.#waiting.findLastIndex(({ unused, isRenewable }) => unused && isRenewable === this.#renews)
+      ? this.#waiting.findLastIndex(({ unused, isRenewable }) => unused && isRenewable === (this.#renews === true))
       : -1;
   }
 
-  #renewable(): number {
-    return this.#waiting.findLastIndex(({ unused, isRenewable }) => isRenewable && !(unused && this.#isPure));
+  /** The place of a waiting isolate whose module can be evaluated anew, or -1. */
+  #worn(): number {
+    return this.#waiting.findLastIndex(({ unused, isRenewable }) => isRenewable && !unused);
   }
 
   /** Takes a waiting renewable isolate, with its module evaluated anew. Discards those that do not serve on. */
   #renewed(start?: DurableStart): GuestIsolate | undefined {
-    for (let place = this.#renewable(); place >= 0; place = this.#renewable()) {
+    for (let place = this.#worn(); place >= 0; place = this.#worn()) {
       const [isolate] = this.#waiting.splice(place, 1) as [GuestIsolate];
       if (this.#maker.renew(isolate, start)) return isolate;
       this.#maker.discard(isolate);

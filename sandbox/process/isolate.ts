@@ -166,9 +166,11 @@ export class GuestProgram {
   }
 
   /**
-   * Makes the first isolate in which the module can be evaluated anew. There is none of a module that changes what all
-   * calls share: in a sealed world such a change is told, or it throws, where the code is strict. Other code is tried as
-   * strict code first.
+   * Makes the first isolate in which the module can be evaluated anew. There is none of a module that reads the time or
+   * draws numbers while it loads, as it may end up differently each time, and none of one that changes what all calls
+   * share. It is evaluated in an ordinary isolate first, where its changes are found by comparison, and then in a sealed
+   * world, where such a change is told, or throws, where the code is strict. Other code is tried as strict code too.
+   * @returns false when there is none; undefined when time or memory ended a trial, so that it says nothing
    * @param outsideCalls makes the function that answers the module's questions
    * @param now where the clock stands meanwhile, for a durable call
    * @param evaluating runs one evaluation
@@ -177,24 +179,31 @@ export class GuestProgram {
     outsideCalls: () => HostFunction,
     now: number,
     evaluating: (evaluate: () => GuestIsolate) => GuestIsolate = (evaluate) => evaluate(),
-  ): GuestIsolate | undefined {
+  ): GuestIsolate | false | undefined {
     const { code } = this.#script;
-    if (this.version.isolation !== 'plugin' || code.includes(RUN_PLUGIN)) return undefined;
-    const attempt = (make: () => GuestIsolate): GuestIsolate | undefined => {
+    if (this.version.isolation !== 'plugin' || code.includes(RUN_PLUGIN)) return false;
+    const attempt = (make: () => GuestIsolate): GuestIsolate | false | undefined => {
       try {
         const isolate = evaluating(make);
         if (isolate.sound) return isolate;
         isolate.dispose();
+        return false;
       } catch (error) {
         if (!(error instanceof EvaluationError)) throw error;
+        const { cause } = error.escape;
+        return cause === 'failed' || cause === 'thrown' ? false : undefined;
       }
-      return undefined;
     };
+    const trials = [() => this.#isolate(outsideCalls(), undefined, this.#script, false, true)];
     if (!STRICT_CODE.test(code)) {
       const plugin = new CachedScript(asFunction(STRICT + code), this.version.filename);
-      const trial = attempt(() => this.#isolate(outsideCalls(), now, plugin, true));
-      if (trial === undefined) return undefined;
+      trials.push(() => this.#isolate(outsideCalls(), now, plugin, true));
+    }
+    for (const make of trials) {
+      const trial = attempt(make);
+      if (!trial) return trial;
       trial.dispose();
+      if (!trial.pure) return false;
     }
     return attempt(() => this.createIsolate(outsideCalls(), now, true));
   }
@@ -211,9 +220,15 @@ export class GuestProgram {
     return this.#isolate(outsideCalls, now, this.#function, true);
   }
 
-  #isolate(outsideCalls: HostFunction, now: number | undefined, plugin: CachedScript, isRenewable: boolean) {
+  #isolate(
+    outsideCalls: HostFunction,
+    now: number | undefined,
+    plugin: CachedScript,
+    isRenewable: boolean,
+    isTrial = false,
+  ) {
     const [version, runtime, used] = [this.version, this.#runtime, this.#used];
-    return new GuestIsolate({ version, runtime, plugin, used, outsideCalls, now, isRenewable });
+    return new GuestIsolate({ version, runtime, plugin, used, outsideCalls, now, isRenewable, isTrial });
   }
 }
 
@@ -227,6 +242,8 @@ interface IsolateParts {
   /** Where the clock stands while the module is evaluated, for a durable call. */
   readonly now: number | undefined;
   readonly isRenewable: boolean;
+  /** Whether a module that changes what calls share makes the isolate unsound. */
+  readonly isTrial: boolean;
 }
 
 /** An evaluation that takes less, in milliseconds, is quick. */
@@ -274,7 +291,7 @@ export class GuestIsolate {
   #answer: HostFunction;
   #isLoading = true;
 
-  constructor({ version, runtime, plugin, used, outsideCalls, now, isRenewable }: IsolateParts) {
+  constructor({ version, runtime, plugin, used, outsideCalls, now, isRenewable, isTrial }: IsolateParts) {
     this.version = version.version;
     this.#filename = version.filename;
     this.#isReused = version.isolation === 'plugin';
@@ -292,6 +309,7 @@ export class GuestIsolate {
     const setup: GuestSetup = {
       env: version.env,
       reused: this.#isReused,
+      tried: isTrial,
       mentioned: plugin.mentioned,
       now,
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },

@@ -25,8 +25,8 @@ const MAX_WRITE = 8192;
 /** What the runtime keeps using of the globals. */
 interface Globals {
   readonly timers: Timers;
-  /** Forgets the state of the last call, because the next call begins. */
-  reset(): void;
+  /** Forgets the state of the last call, because the next call begins, or because the module is evaluated anew. */
+  reset(isAnew?: boolean): void;
   /** Gives the plugin its environment, as `process.env`. */
   grant(env: Record<string, string>): void;
 }
@@ -88,10 +88,10 @@ export function installGlobals(global: object, services: GlobalsServices): Globa
   const resets = installLazyModules(global, services, (callback, delayMs) => timers.start(callback, delayMs));
   return {
     timers,
-    reset() {
+    reset(isAnew = false) {
       console?.reset();
       timers.reset();
-      for (let index = 0; index < resets.length; index++) resets[index]?.();
+      for (let index = 0; index < resets.length; index++) resets[index]?.(isAnew);
     },
     grant(env) {
       granted = env;
@@ -102,15 +102,15 @@ export function installGlobals(global: object, services: GlobalsServices): Globa
 /** The symbol under which bundled code asks for Node's modules. */
 const MODULE = Symbol.for('isolayer.module');
 
-/** @returns functions to run at the beginning of each call */
+/** @returns functions to run at the beginning of each call, see `atCall` */
 function installLazyModules(
   global: object,
   services: GlobalsServices,
   setTimer: RuntimeServices['setTimer'],
-): readonly (() => void)[] {
+): readonly ((isAnew: boolean) => void)[] {
   const { link, end, calls, clock, names, objects, changed, isInCall } = services;
   const handlers = installHandlers(global, changed);
-  const resets: (() => void)[] = [];
+  const resets: ((isAnew: boolean) => void)[] = [];
   const load = (name: LazyModuleName): LazyModule => {
     const module = services.load(name);
     return (given) => objects.add(module(given));
@@ -156,6 +156,9 @@ function installLazyModules(
       resets[resets.length] = reset;
     },
     asker: () => {
+      // A module that asks while it loads is refused. In a world that has served calls, the request would seem to be
+      // one of theirs.
+      if (!isInCall()) changed();
       const running = calls.ofRunning();
       return (method, params) => running.call(method, () => params, { refuse: toFetchError });
     },

@@ -58,6 +58,15 @@ export class IntrinsicsFreezer {
     for (let group = 0; group < this.#met.length; group++) if (this.#met[group] === true) this.#freezeGroup(group);
   }
 
+  /** All shared objects. To be called at most once. */
+  all(): readonly Intrinsic[] {
+    const all = [...this.#atHand];
+    for (let group = 0; group < this.#behindNames.length; group++) {
+      all.push(...intrinsicsBehind(this.#behindNames[group] as NamedIntrinsics));
+    }
+    return all;
+  }
+
   #meet(group: number): void {
     if (this.#met[group] === true) return;
     const { names, values } = this.#behindNames[group] as NamedIntrinsics;

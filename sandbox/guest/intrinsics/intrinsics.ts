@@ -58,12 +58,15 @@ const SYNTAX = `({
   functions: [function* () {}, async () => {}, async function* () {}],
   iterators: [''[Symbol.iterator](), 'a'.matchAll(/a/g), [].values().take(1), Iterator.from({ next: () => 0 })],
   elements: [][Symbol.iterator](),
+  errors: [new Error(), ((error) => (Error.captureStackTrace(error), error))({})],
 })`;
 
 interface Samples {
   readonly functions: readonly { readonly constructor: { readonly name: string }; readonly prototype?: object }[];
   readonly iterators: readonly object[];
   readonly elements: object;
+  /** All errors share the getter and the setter of their stacks. */
+  readonly errors: readonly object[];
 }
 
 /**
@@ -100,7 +103,7 @@ export function intrinsicsBehind({ values, unnamed }: NamedIntrinsics): readonly
 
 /** Adds the objects to which only syntax leads. */
 function addUnnamed(found: Intrinsic[], { eval: evaluate, Object, Array, Function }: typeof globalThis): void {
-  const { functions, iterators, elements } = evaluate(SYNTAX) as Samples;
+  const { functions, iterators, elements, errors } = evaluate(SYNTAX) as Samples;
   for (const sample of functions) {
     addConstructor(found, sample.constructor);
     for (let at = sample.prototype as object | null | undefined; at; at = getPrototypeOf(at)) {
@@ -111,8 +114,13 @@ function addUnnamed(found: Intrinsic[], { eval: evaluate, Object, Array, Functio
   // An accessor as `next` of array iterators makes every spread ten times slower.
   add(found, { object: getPrototypeOf(elements) as object, assigned: null, open: null });
   add(found, { object: Array.prototype[Symbol.unscopables], assigned: null, open: null });
-  const { get } = getOwnPropertyDescriptor(Function.prototype, 'caller') ?? {};
+  addAccessors(found, getOwnPropertyDescriptor(Function.prototype, 'caller'));
+  for (const error of errors) addAccessors(found, getOwnPropertyDescriptor(error, 'stack'));
+}
+
+function addAccessors(found: Intrinsic[], { get, set }: PropertyDescriptor = {}): void {
   if (get !== undefined) add(found, { object: get, assigned: null, open: null });
+  if (set !== undefined) add(found, { object: set, assigned: null, open: null });
 }
 
 function add(found: Intrinsic[], intrinsic: Intrinsic): void {

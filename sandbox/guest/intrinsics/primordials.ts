@@ -17,7 +17,7 @@ export const {
   preventExtensions,
   setPrototypeOf,
 } = Reflect;
-export const { freeze, keys: enumerableKeys } = Object;
+export const { freeze, is, keys: enumerableKeys } = Object;
 export const { isArray } = Array;
 export const { isView } = ArrayBuffer;
 export const { isFinite: isFiniteNumber, isInteger } = Number;

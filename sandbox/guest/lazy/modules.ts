@@ -111,7 +111,7 @@ export function createModuleTable(services: ModuleServices): (name: string) => u
     },
     util: () => {
       const inspection = ['inspect', 'format', 'formatWithOptions', 'stripVTControlCharacters'];
-      const members = late(createUtil(), inspection, (name) => large('inspect')[name]);
+      const members = late(createUtil(atCall), inspection, (name) => large('inspect')[name]);
       return globals(['TextEncoder', 'TextDecoder'], members);
     },
     'util/types': () => own('util')['types'],

@@ -1,6 +1,8 @@
 import Stream from 'readable-stream/lib/stream.js';
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 
+type Transform = new () => { readonly _events: { readonly prefinish: object } };
+
 interface Readable {
   readonly _readableState: { readonly buffer: object };
   [Symbol.asyncIterator](): object;
@@ -13,13 +15,17 @@ export function create({ changed }: Pick<RuntimeServices, 'changed'>): Record<st
     changed();
     setMark(ofObjects, mark);
   };
-  return { Stream, unnamed: unnamed(Stream['Readable'] as new (options: object) => Readable) };
+  return {
+    Stream,
+    unnamed: unnamed(Stream['Readable'] as new (options: object) => Readable, Stream['PassThrough'] as Transform),
+  };
 }
 
-/** Prototypes to which only a stream leads. All calls share them. */
-function unnamed(Readable: new (options: object) => Readable): object[] {
+/** Objects to which only a stream leads. All calls share them. */
+function unnamed(Readable: new (options: object) => Readable, PassThrough: Transform): object[] {
   const sample = new Readable({ read() {} });
-  return [sample._readableState.buffer, sample[Symbol.asyncIterator]()].map(
+  const prototypes = [sample._readableState.buffer, sample[Symbol.asyncIterator]()].map(
     (one) => Object.getPrototypeOf(one) as object,
   );
+  return [...prototypes, new PassThrough()._events.prefinish];
 }

@@ -6,6 +6,21 @@ import { conformToWebIdl } from '../globals/web-idl.ts';
 /** A stream of the guest's own class. A stream of another realm is not recognised. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;
 
+/** The prototypes of an object and of all that it holds. */
+function prototypesIn(root: object): object[] {
+  const met = new Set<object>();
+  const found = new Set<object>();
+  const meet = (one: unknown) => {
+    if (typeof one !== 'object' || one === null || met.has(one)) return;
+    met.add(one);
+    const prototype = Object.getPrototypeOf(one) as object | null;
+    if (prototype !== null) found.add(prototype);
+    for (const value of Object.values(one)) meet(value);
+  };
+  meet(root);
+  return [...found];
+}
+
 /** The classes of the Streams Standard that plugins see, and functions on streams for other APIs. */
 export function createStreamClasses(decoderClass: () => typeof TextDecoder = () => TextDecoder) {
   const { ReadableStream, TransformStream } = polyfill;
@@ -89,8 +104,12 @@ export function createStreamClasses(decoderClass: () => typeof TextDecoder = () 
     ...polyfill,
     TextDecoderStream,
     TextEncoderStream,
-    /** Leads to the classes that have no name of their own. */
-    sample: new ReadableStream().values(),
+    /** Those of classes that have no name of their own. */
+    prototypes: prototypesIn(new ReadableStream().values()),
+    /** Getters give these functions out. All strategies share them. */
+    sizes: [polyfill.ByteLengthQueuingStrategy, polyfill.CountQueuingStrategy].map(
+      (Strategy) => new Strategy({ highWaterMark: 1 }).size,
+    ),
 
     isStream: (value: unknown): value is ByteStream => value instanceof ReadableStream,
 

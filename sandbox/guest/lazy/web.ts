@@ -8,7 +8,8 @@ import { createResponseClass } from '../globals/fetch/response.ts';
 import type { RuntimeServices } from '../lazy-module-loader.ts';
 
 /** fetch and the classes around it, which refer to each other. */
-export function create({ classes, asker, streams, loadedStreams }: RuntimeServices): Record<string, unknown> {
+export function create(services: RuntimeServices): Record<string, unknown> {
+  const { classes, asker, streams, loadedStreams, atCall } = services;
   const blobs = createBlobClasses(streams);
   const FormData = createFormDataClass(blobs);
   const webClasses = { ...classes, blobs, FormData, streams, loadedStreams };
@@ -16,7 +17,7 @@ export function create({ classes, asker, streams, loadedStreams }: RuntimeServic
   const request = createRequestClass(webClasses, body);
   const response = createResponseClass(webClasses, body);
   return {
-    fetch: createFetch(asker, { classes: webClasses, body, request, response }),
+    fetch: createFetch(asker, { classes: webClasses, body, request, response }, atCall),
     Headers,
     Request: request.Request,
     Response: response.Response,

@@ -9,8 +9,10 @@ interface Signal {
 
 /**
  * Node's module `util`, without the functions that show values as text, and without the members that are global too.
+ * @param atCall runs its argument at the beginning of each call
  */
-export function createUtil(): Record<string, unknown> {
+export function createUtil(atCall: (reset: () => void) => void = () => {}): Record<string, unknown> {
+  atCall(() => deprecations.clear());
   const types = createTypeChecks();
   return {
     promisify,
@@ -109,7 +111,7 @@ function falsyRejection(reason: unknown): Error {
 
 const deprecations = new Set<unknown>();
 
-/** Once for each code. */
+/** Once for each code, in each call. */
 function warn(text: string, code: unknown): void {
   // oxlint-disable-next-line no-console -- the plugin's own console
   if (!deprecations.has(code)) console.warn(text);

@@ -45,11 +45,9 @@ export class GlobalNames {
       configurable: true,
       get(): unknown {
         if (isMade) return value;
-        const made = make(name, index);
-        if (!state.isSealed) return settle(global, name, made);
+        value = make(name, index);
         isMade = true;
-        value = made;
-        return made;
+        return state.isSealed ? value : settle(global, name, value);
       },
       set(this: object, given: unknown): void {
         if (this !== global) {

@@ -24,6 +24,7 @@ export class ReachableObjects {
   #waiting = new SafeMap<object, Intrinsic>();
   #noted = new SafeMap<object, true>();
   #state: 'unused' | 'open' | 'sealed' = 'unused';
+  #watch: ((object: object) => void) | undefined;
 
   /**
    * @param changed called when a call changes an object that was added with `addNoted`
@@ -41,6 +42,11 @@ export class ReachableObjects {
    */
   open(): void {
     this.#state = 'open';
+  }
+
+  /** Tells of each object that sealing will freeze, before a plugin meets it. */
+  watch(watch: (object: object) => void): void {
+    this.#watch = watch;
   }
 
   /** Returns the object, frozen if the module has run. */
@@ -83,7 +89,10 @@ export class ReachableObjects {
     for (let index = found.length - 1; index >= 0; index--) {
       const intrinsic = found[index] as Intrinsic;
       if (this.#state === 'sealed') this.#freezer.freezeOne(intrinsic);
-      else if (!this.#waiting.has(intrinsic.object)) this.#waiting.set(intrinsic.object, intrinsic);
+      else if (!this.#waiting.has(intrinsic.object)) {
+        this.#waiting.set(intrinsic.object, intrinsic);
+        this.#watch?.(intrinsic.object);
+      }
     }
   }
 

@@ -1,14 +1,18 @@
 import type { IntrinsicsFreezer } from '../intrinsics/frozen-intrinsics.ts';
-import { STACK_SETTINGS } from '../intrinsics/intrinsics.ts';
+import { type Intrinsic, STACK_SETTINGS } from '../intrinsics/intrinsics.ts';
 import {
+  apply,
   defineProperty,
   getOwnPropertyDescriptor,
   getPrototypeOf,
+  is,
   isExtensible,
+  mapForEach,
   NativeError,
   ownKeys,
   RegExpPrototype,
   regExpExec,
+  SafeMap,
 } from '../intrinsics/primordials.ts';
 import type { GlobalNames } from './global-names.ts';
 import type { ReachableObjects } from './reachable-objects.ts';
@@ -39,24 +43,78 @@ export class PropertyFingerprint {
     this.#isExtensible = isExtensible(object);
   }
 
-  /** Whether the object still has exactly these properties, the same prototype and the same extensibility. */
-  matches(): boolean {
+  /**
+   * Whether the object still has exactly these properties in this order, the same prototype and extensibility.
+   * @param mayHaveBeenRead whether a property that is made on its first read may have been read meanwhile
+   */
+  matches(mayHaveBeenRead = false): boolean {
     const object = this.#object;
     const keys = this.#keys;
     const properties = this.#properties;
     const isAccessor = this.#isAccessor;
-    if (ownKeys(object).length !== keys.length) return false;
+    const keysNow = ownKeys(object);
+    if (keysNow.length !== keys.length) return false;
     for (let index = 0; index < keys.length; index++) {
+      if (keysNow[index] !== keys[index]) return false;
       const now = getOwnPropertyDescriptor(object, keys[index] as string | symbol);
       const then = properties[index] as PropertyDescriptor;
       if (now === undefined || now.configurable !== then.configurable || now.enumerable !== then.enumerable)
         return false;
       // Reads only the fields that the descriptor has: looking up absent fields is slow, and this runs for every call.
       if (isAccessor[index] === true) {
-        if (now.get !== then.get || now.set !== then.set) return false;
-      } else if (now.value !== then.value || now.writable !== then.writable) return false;
+        if (mayHaveBeenRead && now.writable === true && then.get !== undefined) {
+          if (!is(now.value, apply(then.get, object, []))) return false;
+        } else if (now.get !== then.get || now.set !== then.set) return false;
+      } else if (!is(now.value, then.value) || now.writable !== then.writable) return false;
     }
     return getPrototypeOf(object) === this.#prototype && isExtensible(object) === this.#isExtensible;
+  }
+}
+
+/**
+ * Watches what a module changes while it loads in a world that is not sealed: in a sealed one, code may swallow the
+ * refusal of a change, or not try at all. Some seven thousand properties are compared, so only a trial does it.
+ */
+export class OpenWorld {
+  readonly #fingerprints = new SafeMap<object, PropertyFingerprint>();
+
+  /** To be made before there is plugin code. @param others further objects that calls share */
+  constructor(
+    intrinsics: Pick<IntrinsicsFreezer, 'all'>,
+    objects: Pick<ReachableObjects, 'watch'>,
+    others: readonly object[],
+  ) {
+    const all = intrinsics.all();
+    for (let index = 0; index < all.length; index++) this.#watch((all[index] as Intrinsic).object);
+    for (let index = 0; index < others.length; index++) this.#watch(others[index] as object);
+    objects.watch((object) => this.#watch(object));
+  }
+
+  /** Whether the module has changed nothing that calls share. */
+  isAsItWas(): boolean {
+    let isSame = true;
+    mapForEach(this.#fingerprints, (fingerprint) => {
+      isSame &&= (fingerprint as PropertyFingerprint).matches(true);
+    });
+    return isSame;
+  }
+
+  /** Records an object, and the functions on it. */
+  #watch(object: object): void {
+    if (this.#fingerprints.has(object)) return;
+    this.#fingerprints.set(object, new PropertyFingerprint(object));
+    const keys = ownKeys(object);
+    for (let index = 0; index < keys.length; index++) {
+      const { value, get, set } = getOwnPropertyDescriptor(object, keys[index] as string) as PropertyDescriptor;
+      this.#watchFunction(value);
+      this.#watchFunction(get);
+      this.#watchFunction(set);
+    }
+  }
+
+  #watchFunction(value: unknown): void {
+    if (typeof value !== 'function' || this.#fingerprints.has(value)) return;
+    this.#fingerprints.set(value, new PropertyFingerprint(value));
   }
 }
 

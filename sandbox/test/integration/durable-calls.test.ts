@@ -186,6 +186,11 @@ const LEFTOVERS = [
   "const target = new AbortController(); target.signal.onabort = () => context.kv.set('left', 1); kept.abort = target",
   "await crypto.subtle.digest('SHA-256', new Uint8Array(9)); Math.random(); crypto.randomUUID(); new TextDecoder()",
   "fetch('https://a.example').then(() => context.kv.set('left', 1), () => {})",
+  "await (await fetch('https://a.example/')).bytes()",
+  "const c = new AbortController(); fetch('https://a.example', c).catch(() => {}); for (let at = 0; at < 9; at++) await null; c.abort()",
+  "node('util').deprecate(() => {}, 'old', 'OLD')()",
+  'const { env } = process; const { A } = env; delete env.A; env.A = A',
+  "for (const [of, name] of shared()) for (const one of Object.values(Object.getOwnPropertyDescriptor(of, name))) if (typeof one === 'function') try { one.left = 1; } catch {}",
   'globalThis.left = 1',
   "const one = new (node('events'))(); one.on('a', () => context.kv.set('left', 1)); kept.one = one",
   "throw new Error('mine')",
@@ -199,6 +204,9 @@ t.test('a durable call is the same whatever calls its isolate has served', async
       `const node = globalThis[Symbol.for('isolayer.module')];
       const kept = {};
       const born = (async () => Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(2))).toString('hex'))();
+      const shared = () => [[new Error('a'), 'stack'], [new Event('a'), 'isTrusted'], [new (node('stream').PassThrough)()._events, 'prefinish'],
+        [{ size: new CountQueuingStrategy({ highWaterMark: 1 }).size }, 'size'], [{ size: new ByteLengthQueuingStrategy({ highWaterMark: 1 }).size }, 'size']];
+      node('util').inspect.defaultOptions.depth += 1;
       var __isolayer_plugin__ = { handler: async (context) => {
         if (context.params.leave !== undefined) return await eval('(async () => {' + context.params.leave + '})()');
         const timer = setTimeout(() => {}, 5);
@@ -206,10 +214,20 @@ t.test('a durable call is the same whatever calls its isolate has served', async
         const seen = [await born, Object.keys(kept), typeof left, +timer, RegExp.lastMatch, RegExp.$1, node('util').inspect.defaultOptions.depth,
           performance.now(), Date.now(), Math.random(), new Error('here').stack];
         console.count();
-        seen.push(await context.kv.get('k'));
+        seen.push(await context.kv.get('k'), Object.keys(process.env), shared().flatMap(([of, name]) => Object.values(Object.getOwnPropertyDescriptor(of, name)).map((one) => one?.left)));
+        seen.push((await (await fetch('https://a.example/')).bytes()).length);
+        const { warn } = console;
+        console.warn = (text) => seen.push(text);
+        node('util').deprecate(() => {}, 'old', 'OLD')();
+        console.warn = warn;
+        const aborted = new AbortController();
+        const exchange = fetch('https://a.example/', aborted).catch(({ name }) => name);
+        for (let at = 0; at < 9; at++) await null;
+        aborted.abort();
+        seen.push(await exchange);
         return process.env.UNGRANTED === 'x' ? seen : Promise.reject(new Error('UNGRANTED OTHER ' + JSON.stringify(seen)));
       } };`,
-      { limits: { ...PATIENT, slice_ms: 300, memory_mb: 32 } },
+      { limits: { ...PATIENT, slice_ms: 300, memory_mb: 32 }, env: { A: '1', B: '2' } },
     ),
   );
   const probe = async () => {
@@ -221,9 +239,12 @@ t.test('a durable call is the same whatever calls its isolate has served', async
   const first = await probe();
   t.match(first, {
     outcome: { kind: 'threw', message: /UNGRANTED.*process.env.UNGRANTED is not granted/s },
+    requests: { 3: { method: 'fetch.read', params: { key: 1 } }, 5: { method: 'fetch.abort', params: { key: 2 } } },
   });
   for (const leave of LEFTOVERS) {
-    for (const durable of [START, undefined]) await one.call({ leave }, { of, durable });
+    await runLive({ sandbox: one, params: { leave }, of }, never);
+    t.strictSame(await probe(), first, leave);
+    await one.call({ leave }, { of });
     t.strictSame(await probe(), first, leave);
   }
 });
@@ -327,6 +348,17 @@ const acts = {
   job: ({ times }) => new Promise((resolve) => crypto_.pbkdf2('p', Math.random() + '', times, 8, 'sha256', (error, key) => {
     note('job', error, key?.toString('hex')); resolve();
   })),
+  fetch: async () => {
+    try { note('fetched', (await (await fetch('https://a.example/' + seen.length)).bytes()).join(' ')); }
+    catch (error) { note(error.message); }
+  },
+  abort: async ({ steps }) => {
+    const aborted = new AbortController();
+    const exchange = fetch('https://a.example/', aborted).then(() => note('whole'), (error) => note(error.name));
+    await run(steps);
+    aborted.abort();
+    await exchange;
+  },
   key: async () => {
     const pair = await crypto.subtle.generateKey({ name: 'RSA-PSS', modulusLength: 512, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-1' }, true, ['sign', 'verify']);
     note('key', (await crypto.subtle.exportKey('jwk', pair.privateKey)).n);
@@ -349,8 +381,8 @@ t.test('programs of clocks, chance, timers, races and jobs run again alike in an
       fc.record({ op: fc.constant('every'), ms, times: fc.nat({ max: 3 }) }),
       fc.record({ op: fc.constant('turns'), times: fc.nat({ max: 9 }) }),
       fc.record({ op: fc.constant('job'), times: fc.integer({ min: 1, max: 3000 }) }),
-      fc.record({ op: fc.constant('key') }),
-      fc.record({ op: fc.constantFrom('later', 'cleared', 'timeout'), ms, steps: tie('steps') }),
+      fc.record({ op: fc.constantFrom('key', 'fetch') }),
+      fc.record({ op: fc.constantFrom('later', 'cleared', 'timeout', 'abort'), ms, steps: tie('steps') }),
       fc.record({ op: fc.constantFrom('all', 'race'), branches: tie('branches') }),
       fc.record({ op: fc.constantFrom('all', 'race'), branches: tie('branches') }),
     ),
@@ -362,6 +394,8 @@ t.test('programs of clocks, chance, timers, races and jobs run again alike in an
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       return (state >>> 8) % below;
     };
+    // So that the isolates of the two processes have served differently.
+    if (draw(2) === 1) await runLive({ sandbox: one, params: [{ op: 'fetch' }, { op: 'fetch' }], of }, draw);
     const live: Course = await runLive({ sandbox: one, params: program, of }, draw);
     const again = await runAgain({ sandbox: other, params: program, of }, live.deliveries);
     made += live.requests.length;

@@ -71,11 +71,20 @@ export async function runLive(run: Run, draw: Draw): Promise<Course> {
         ? { ok: true, value: null }
         : draw(5) === 3
           ? { ok: false, error: { message: `refused ${draw(100)}`, code: 'NO', status: 400 } }
-          : { ok: true, value: draw(1000) };
+          : { ok: true, value: valueFor(request, draw) };
       deliver({ request: request.id, reply: { ...answer, at } });
     }
   }
   return { ...seen, report: await over };
+}
+
+/** A body that comes in several parts, or any number. */
+function valueFor({ method }: RequestMessage, draw: Draw): Json {
+  const body = { base64: Buffer.from([draw(256)]).toString('base64') };
+  if (method === 'fetch.read') return { body, more: draw(3) === 2 };
+  if (method !== 'fetch') return draw(1000);
+  const [url, headers] = ['https://a.example/', [] as Json[]];
+  return { url, redirected: false, status: 200, statusText: 'OK', headers, body, more: draw(3) !== 2 };
 }
 
 /** Runs a durable call again. Delivers what was recorded, each as soon as its request was made. */

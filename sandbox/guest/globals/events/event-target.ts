@@ -203,6 +203,7 @@ export function createEventClasses(report: (error: unknown) => void, now: () => 
     },
     'isTrusted',
   ) as { get: () => boolean };
+  Object.freeze(trusted.get);
 
   /** A target of events (DOM Standard 2.7). */
   class EventTarget {

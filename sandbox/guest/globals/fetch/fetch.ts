@@ -39,10 +39,18 @@ const WITHOUT_BODY = [101, 204, 205, 304];
 
 /**
  * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there. A failed fetch rejects with a
- * TypeError that has the service's reason.
+ * TypeError that has the service's reason. Each call numbers its exchanges anew: a durable call that runs again asks
+ * for the same ones.
  */
-export function createFetch(asker: () => CallFetchCapability, { classes, body, request, response }: FetchClasses) {
+export function createFetch(
+  asker: () => CallFetchCapability,
+  { classes, body, request, response }: FetchClasses,
+  atCall: (reset: () => void) => void = () => {},
+) {
   let lastKey = 0;
+  atCall(() => {
+    lastKey = 0;
+  });
 
   async function fetch(...given: unknown[]): Promise<InstanceType<ResponseClassKit['Response']>> {
     if (given.length === 0) throw tooFewArguments('fetch', 1);

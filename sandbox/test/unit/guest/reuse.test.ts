@@ -1,8 +1,9 @@
 import t from 'tap';
 import { Freezer } from '../../../guest/intrinsics/freeze.ts';
+import { defineLazily } from '../../../guest/lazy-property.ts';
 import { GlobalNames, note } from '../../../guest/reuse/global-names.ts';
 import { ReachableObjects } from '../../../guest/reuse/reachable-objects.ts';
-import { PropertyFingerprint, ReusedGlobals } from '../../../guest/reuse/reused-globals.ts';
+import { OpenWorld, PropertyFingerprint, ReusedGlobals } from '../../../guest/reuse/reused-globals.ts';
 
 t.test('global names', async (t) => {
   function open(target: Record<string, unknown> = Object.create({ inherited: 1 })) {
@@ -323,6 +324,11 @@ t.test('fingerprint', async (t) => {
       'one that is gone': (object) => Reflect.deleteProperty(object, 'exec'),
       'another prototype': (object) => Object.setPrototypeOf(object, {}),
       'no further property': (object) => Object.preventExtensions(object),
+      'another order': (object) => {
+        const { exec } = object;
+        Reflect.deleteProperty(object, 'exec');
+        object['exec'] = exec;
+      },
       'one for another': (object) => {
         Reflect.deleteProperty(object, 'exec');
         object['planted'] = 1;
@@ -336,6 +342,45 @@ t.test('fingerprint', async (t) => {
     }
     t.end();
   });
+});
+
+t.test('what a module changes in an open world shows, and what it only reads does not', (t) => {
+  const open = () => {
+    const object = { method: () => 1, nan: Number.NaN };
+    defineLazily(object, ['late'], () => 'made');
+    const later = { own: () => 1 };
+    let watch: (object: object) => void = () => {};
+    const world = new OpenWorld(
+      { all: () => [] },
+      {
+        watch(given) {
+          watch = given;
+        },
+      },
+      [object],
+    );
+    watch(later);
+    return { world, object: object as typeof object & { late: unknown }, later };
+  };
+  type Opened = ReturnType<typeof open>;
+  const changes: Record<string, (opened: Opened) => void> = {
+    'a method': ({ object }) => Reflect.set(object, 'method', () => 2),
+    'a property of a method': ({ object }) => Reflect.set(object.method, 'mine', 1),
+    'a property in place of one that was never read': ({ object }) => Reflect.set(object, 'late', 'mine'),
+    'one that was read': ({ object }) => Reflect.set(object, 'late', [object.late]),
+    'an object that was made later': ({ later }) => Reflect.set(later.own, 'mine', 1),
+    'another property': ({ object }) => Reflect.defineProperty(object, 'mine', { value: 1 }),
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    const opened = open();
+    change(opened);
+    t.notOk(opened.world.isAsItWas(), what);
+  }
+  const { world, object } = open();
+  t.ok(world.isAsItWas());
+  t.equal(object.late, 'made');
+  t.ok(world.isAsItWas(), 'read');
+  t.end();
 });
 
 // The language is this process's own here: the real thing is tried in isolates, see isolate-reuse.test.ts.

@@ -201,7 +201,7 @@ t.test('stream tells of a setting of all streams', (t) => {
   };
   const { Stream, unnamed } = create({ changed }) as { Stream: typeof nodeStream; unnamed: object[] };
   t.type(Stream, 'function');
-  t.equal(unnamed.length, 2);
+  t.equal(unnamed.length, 3);
   const before = Stream.getDefaultHighWaterMark(false);
   Stream.setDefaultHighWaterMark(false, 7);
   t.strictSame([Stream.getDefaultHighWaterMark(false), changes], [7, 1]);

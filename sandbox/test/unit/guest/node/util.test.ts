@@ -295,7 +295,7 @@ t.test('inspect', async (t) => {
 
   t.test('what a call sets in inspect.defaultOptions holds for that call', (t) => {
     for (const isInCall of [false, true]) {
-      let reset = () => {};
+      let reset = (_isAnew: boolean) => {};
       const made = create({
         isInCall: () => isInCall,
         atCall: (given) => {
@@ -304,9 +304,9 @@ t.test('inspect', async (t) => {
       });
       const inspect = made['inspect'] as Inspect;
       inspect.defaultOptions.depth = isInCall ? 2 : 3;
-      if (!isInCall) reset();
+      if (!isInCall) reset(false);
       inspect.defaultOptions.depth = 9;
-      reset();
+      reset(false);
       t.equal(inspect.defaultOptions.depth, 3, 'as the module left it');
     }
     t.end();

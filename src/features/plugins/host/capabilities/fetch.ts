@@ -63,7 +63,7 @@ export const fetchCapabilities = [
     result: reply,
     grant: ({ url, method }) => ({ url, method }),
     effect: (params) => !isRead(params),
-    // Leaves out `key`: it counts the fetches of an isolate, which may have served other calls before.
+    // Leaves out `key`: it only tells the answers apart from which `fetch.read` goes on.
     payload: ({ key: _, ...sent }) => sent,
     handle: ({ fetch: service }, params, principal) =>
       service.fetch(fetcher(principal), params.key, fetchRequest(params), principal.effect) as Promise<Reply>,
