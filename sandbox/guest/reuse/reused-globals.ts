@@ -73,7 +73,7 @@ export class PropertyFingerprint {
 
 /**
  * Watches what a module changes while it loads in a world that is not sealed: in a sealed one, code may swallow the
- * refusal of a change, or not try at all. Some seven thousand properties are compared, so only a trial does it.
+ * refusal of a change, or not try at all. It takes milliseconds, so only a trial does it.
  */
 export class OpenWorld {
   readonly #fingerprints = new SafeMap<object, PropertyFingerprint>();

@@ -216,6 +216,8 @@ const CHANGES = [
   "throw new Error('mine')",
   'try { BigInt.prototype.toJSON = () => 1; } catch {}',
   'try { setTimeout.mine = 1; } catch {}',
+  '(async () => { await null; try { Array.prototype.mine = 1; } catch {} })()',
+  'try { process.stdout.write = () => 1; } catch {}',
   'try { URL = class {}; } catch {}',
   "Reflect.set(BigInt.prototype, 'toJSON', () => 1)",
   "Reflect.set(URL.prototype, 'mine', 1)",
