@@ -227,7 +227,7 @@ t.test('a durable call is the same whatever calls its isolate has served', async
         seen.push(await exchange);
         return process.env.UNGRANTED === 'x' ? seen : Promise.reject(new Error('UNGRANTED OTHER ' + JSON.stringify(seen)));
       } };`,
-      { limits: { ...PATIENT, slice_ms: 300, memory_mb: 32 }, env: { A: '1', B: '2' } },
+      { limits: { ...PATIENT, slice_ms: 1_500, memory_mb: 32 }, env: { A: '1', B: '2' } },
     ),
   );
   const probe = async () => {
