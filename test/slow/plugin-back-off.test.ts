@@ -8,7 +8,6 @@ import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
 const files = {
   'falls.ts': `export async function handler({ params }) {
     if (params.kill === undefined) return 'served';
-    if (params.kill === 'sort') for (const a = Array.from({ length: 2e6 }, (_, i) => -i); ; ) a.sort();
     let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;
   }`,
 };
@@ -51,10 +50,9 @@ t.test('an end is known before it is answered: the same call at once is one of i
   const { call, host } = running;
   t.match(await call('falls'), { status: 200 });
   const codes: string[] = [];
-  for (let time = 0; time < 4; time++) codes.push((await call('falls', { kill: 'sort' })).body.data.code);
+  for (let time = 0; time < 4; time++) codes.push((await call('falls', { kill: true })).body.data.code);
   t.notSame(codes[0], 'SERVICE_UNAVAILABLE', 'the first one killed');
-  // On a full machine a sort may end in time for the guest to be stopped, and then no process dies.
-  t.ok(codes.includes('SERVICE_UNAVAILABLE') || deaths(running) === 0, codes.join(' '));
+  t.ok(codes.includes('SERVICE_UNAVAILABLE'), codes.join(' '));
   t.match(host.status().plugins, [{ id: 'falls', state: 'serving' }], 'the plugin is not backed off');
   t.match(await call('falls'), { status: 200 }, 'an honest caller');
 });
