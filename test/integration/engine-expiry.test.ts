@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import type { ChainClient } from '../../src/chains/chain-client.ts';
+import type { Transaction } from '../../src/features/transactions/records/transaction.ts';
 import { EngineWorld, LANE } from '../support/engine-world.ts';
 import type { FakeFamily } from '../support/fake-chain-client.ts';
 import { BlockhashChain } from '../support/model/blockhash-chain.ts';
@@ -66,7 +67,7 @@ t.test('where there is room for one, what waits for something else leaves it to 
   const world = await drive(t, new LedgerFamily(), new LedgerClient(chain));
   const ledger = { anchorKind: 'sequence', onDeath: 'renew' } as const;
   const needs = { what: 'its entry', fails: false };
-  const waiting = [];
+  const waiting: Transaction[] = [];
   for (let index = 0; index < 5; index += 1) {
     const effect = `needy ${index}`;
     waiting.push(await world.accept(effect, { ...ledger, request: { effect, reverts: false, needs } }));
@@ -80,8 +81,12 @@ t.test('where there is room for one, what waits for something else leaves it to 
   }
   const [first] = chain.closed;
   t.equal(first?.inner.restores, 'its entry', 'what they need comes first');
-  const children = await Promise.all(waiting.map(({ id }) => world.store.read.children(id)));
-  t.ok(children.flat().every(({ status }) => status === 'confirmed'));
+  // What was restored for one of them may serve another, whose own prerequisite is still on its way then.
+  await world.until('what came before them is confirmed', async () => {
+    if (chain.isBusy) chain.close();
+    const children = await Promise.all(waiting.map(({ id }) => world.store.read.children(id)));
+    return children.flat().every(({ status }) => status === 'confirmed');
+  });
 });
 
 /** A payment expires only when its time has really passed, even if the clock is wrong for a moment. */
