@@ -208,7 +208,8 @@ export function limitHandlers(app: FastifyInstance, turn: TurnEnd, seconds: numb
   };
   const limit = (reply: FastifyReply): void => {
     const timer = setTimeout(() => {
-      if (!reply.sent) reply.send(new AppError('HANDLER_TIMEOUT', { seconds: String(seconds) }));
+      if (!reply.sent && !reply.raw.headersSent)
+        reply.send(new AppError('HANDLER_TIMEOUT', { seconds: String(seconds) }));
     }, seconds * 1000);
     reply.raw.once('close', () => clearTimeout(timer));
   };

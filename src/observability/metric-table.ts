@@ -251,7 +251,7 @@ export const METRICS = {
   signer_request_duration: {
     kind: 'histogram',
     unit: 'seconds',
-    help: 'From asking a signer for a signature or a public key to its answer, in seconds.',
+    help: 'From asking a signer for a signature or a public key to its answer, in seconds; signer is empty for all keys in this process together, unless they fail.',
     labels: ['signer', 'type', 'outcome'],
     buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
@@ -300,7 +300,8 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-type MetricRow = {
+/** One row of the table. */
+export type MetricRow = {
   help: string;
   labels: readonly string[];
   /** Series that start at 0. Prometheus sees no increase in a series that starts with its first count. */

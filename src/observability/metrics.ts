@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { z } from 'zod';
 import { withTimeout } from '../domain/with-timeout.ts';
-import { EXPOSED_METRICS, type MetricLabels, type MetricName } from './metric-table.ts';
+import { EXPOSED_METRICS, type MetricLabels, type MetricName, type MetricRow } from './metric-table.ts';
 
 /** What all parts of the service count with. Names and labels are those of the table. */
 export interface Metrics {
@@ -21,26 +22,59 @@ export const NO_METRICS: Metrics = { count() {}, set() {}, observe() {} };
 
 type LabelValues = Record<string, string | number>;
 
+/** What one metric has counted for one set of labels. */
+class Series {
+  /** As Prometheus reads them: `a="1",b="2"`. */
+  readonly labels: string;
+  /** Of a histogram, the sum of all that was observed. */
+  value = 0;
+  /** Of a histogram: how much was observed in each bucket and in none below, and altogether. */
+  readonly buckets: number[];
+  observed = 0;
+  /** The latest replacement of the metric that has this series. */
+  round = 0;
+
+  constructor(labels: string, buckets: number) {
+    this.labels = labels;
+    this.buckets = Array.from({ length: buckets }, () => 0);
+  }
+}
+
 /** A step on the way to a series, by the values of labels. The last one has the series. */
-class Step<Series> {
-  readonly next = new Map<string | number | undefined, Step<Series>>();
+class Step {
+  readonly next = new Map<string | number | undefined, Step>();
   series: Series | undefined;
 }
 
-/**
- * The series of one instrument, found by the values of labels. prom-client builds a text of all labels each time. Much
- * is counted often, and instruments are read once in many seconds.
- */
-class SeriesTable<Series> {
-  readonly #labels: readonly string[];
-  readonly #begin: (labels: LabelValues) => Series;
-  readonly #first = new Step<Series>();
-  readonly #byText = new Map<string, Series>();
+/** So much of the text is made in one turn of the event loop: within a millisecond. */
+const PIECE_LENGTH = 65_536;
 
-  constructor(labels: readonly string[], begin: (labels: LabelValues) => Series) {
-    this.#labels = labels;
-    this.#begin = begin;
-    if (labels.length === 0) this.#add({});
+/**
+ * One row of the table. prom-client builds a text of all labels at each count, and an object of each line at each look.
+ * Much is counted often, and ten thousand relayers have tens of thousands of lines.
+ */
+class Instrument {
+  readonly #name: string;
+  readonly #head: string;
+  readonly #labels: readonly string[];
+  /** How the lines of a histogram's buckets begin, each with its upper bound. */
+  readonly #buckets: readonly { readonly start: string; readonly bound: number }[];
+  readonly #isHistogram: boolean;
+  #first = new Step();
+  readonly #series = new Map<string, Series>();
+  #round = 0;
+
+  constructor(name: string, row: MetricRow) {
+    this.#name = name;
+    this.#head = `# HELP ${name} ${row.help}\n# TYPE ${name} ${row.kind}\n`;
+    this.#labels = row.labels;
+    this.#isHistogram = row.kind === 'histogram';
+    this.#buckets = (row.kind === 'histogram' ? row.buckets : []).map((bound) => ({
+      start: `${name}_bucket{le="${bound}"`,
+      bound,
+    }));
+    if (row.labels.length === 0) this.of({});
+    for (const labels of row.starts ?? []) this.of(labels);
   }
 
   /** Makes the series if there is none. */
@@ -54,19 +88,67 @@ class SeriesTable<Series> {
     return step.series ?? this.#add(labels);
   }
 
-  all(): MapIterator<Series> {
-    return this.#byText.values();
+  observe(labels: LabelValues, value: number): void {
+    const series = this.of(labels);
+    series.observed += 1;
+    series.value += value;
+    for (const [at, { bound }] of this.#buckets.entries()) {
+      if (value > bound) continue;
+      (series.buckets[at] as number) += 1;
+      return;
+    }
+  }
+
+  replace(all: readonly (readonly [labels: LabelValues, value: number])[]): void {
+    this.#round += 1;
+    for (const [labels, value] of all) {
+      const series = this.of(labels);
+      series.value = series.round === this.#round ? series.value + value : value;
+      series.round = this.#round;
+    }
+    for (const [labels, { round }] of this.#series) {
+      if (round === this.#round) continue;
+      this.#series.delete(labels);
+      this.#first = new Step();
+    }
+  }
+
+  /** The text, in pieces of some {@link PIECE_LENGTH} characters. */
+  *pieces(): Generator<string> {
+    let piece = this.#head;
+    for (const series of this.#series.values()) {
+      piece += this.#isHistogram ? this.#histogramLines(series) : this.#line(this.#name, series.labels, series.value);
+      if (piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  }
+
+  #histogramLines({ labels, value, buckets, observed }: Series): string {
+    const end = labels === '' ? '}' : `,${labels}}`;
+    let lines = '';
+    let below = 0;
+    for (const [at, { start }] of this.#buckets.entries()) {
+      below += buckets[at] ?? 0;
+      lines += `${start}${end} ${below}\n`;
+    }
+    lines += `${this.#name}_bucket{le="+Inf"${end} ${observed}\n`;
+    return lines + this.#line(`${this.#name}_sum`, labels, value) + this.#line(`${this.#name}_count`, labels, observed);
+  }
+
+  #line(name: string, labels: string, value: number): string {
+    return labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
   }
 
   #add(given: LabelValues): Series {
-    const labels = Object.fromEntries(this.#labels.map((label) => [label, given[label] ?? '']));
     // 200 and '200' are one series.
-    const text = JSON.stringify(Object.values(labels).map(String));
-    const series = this.#byText.get(text) ?? this.#begin(labels);
-    this.#byText.set(text, series);
+    const text = this.#labels.map((label) => `${label}="${escaped(String(given[label] ?? ''))}"`).join(',');
+    const series = this.#series.get(text) ?? new Series(text, this.#buckets.length);
+    this.#series.set(text, series);
     let step = this.#first;
     for (const label of this.#labels) {
-      const next = step.next.get(given[label]) ?? new Step<Series>();
+      const next = step.next.get(given[label]) ?? new Step();
       step.next.set(given[label], next);
       step = next;
     }
@@ -75,89 +157,9 @@ class SeriesTable<Series> {
   }
 }
 
-/** Collects counts, and adds them to their instrument only when that is read. */
-class LateCounts {
-  readonly #instrument: Pick<Counter | Gauge, 'inc'>;
-  readonly #series: SeriesTable<{ labels: LabelValues; amount: number }>;
-
-  constructor(instrument: Pick<Counter | Gauge, 'inc'>, labels: readonly string[]) {
-    this.#instrument = instrument;
-    this.#series = new SeriesTable(labels, (values) => {
-      instrument.inc(values, 0);
-      return { labels: values, amount: 0 };
-    });
-  }
-
-  add(labels: LabelValues, amount: number): void {
-    this.#series.of(labels).amount += amount;
-  }
-
-  handOver(): void {
-    for (const series of this.#series.all()) {
-      if (series.amount !== 0) this.#instrument.inc(series.labels, series.amount);
-      series.amount = 0;
-    }
-  }
-}
-
-/** A histogram of the registry. prom-client's own takes no counts that were collected before. */
-class LateHistogram {
-  readonly name: string;
-  readonly #help: string;
-  readonly #bounds: readonly number[];
-  readonly #series: SeriesTable<{ labels: LabelValues; counts: number[]; count: number; sum: number }>;
-
-  constructor({
-    name,
-    help,
-    labels,
-    bounds,
-  }: { name: string; help: string; labels: readonly string[]; bounds: readonly number[] }) {
-    this.name = name;
-    this.#help = help;
-    this.#bounds = bounds;
-    this.#series = new SeriesTable(labels, (values) => ({
-      labels: values,
-      counts: bounds.map(() => 0),
-      count: 0,
-      sum: 0,
-    }));
-  }
-
-  /** Starts a series. */
-  begin(labels: LabelValues): void {
-    this.#series.of(labels);
-  }
-
-  observe(labels: LabelValues, value: number): void {
-    const series = this.#series.of(labels);
-    series.count += 1;
-    series.sum += value;
-    for (let at = 0; at < this.#bounds.length; at += 1) {
-      if (value > (this.#bounds[at] as number)) continue;
-      (series.counts[at] as number) += 1;
-      return;
-    }
-  }
-
-  /** What prom-client writes as text. */
-  getForPromString() {
-    const { name } = this;
-    const values = [...this.#series.all()].flatMap(({ labels: sharedLabels, counts, count, sum }) => {
-      let below = 0;
-      const buckets = this.#bounds.map((le, at) => {
-        below += counts[at] ?? 0;
-        return { metricName: `${name}_bucket`, labels: { le }, sharedLabels, value: below };
-      });
-      return [
-        ...buckets,
-        { metricName: `${name}_bucket`, labels: { le: '+Inf' }, sharedLabels, value: count },
-        { metricName: `${name}_sum`, labels: {}, sharedLabels, value: sum },
-        { metricName: `${name}_count`, labels: {}, sharedLabels, value: count },
-      ];
-    });
-    return { name, help: this.#help, type: 'histogram', values };
-  }
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#comments-help-text-and-type-information */
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 }
 
 /** The running versions. */
@@ -185,64 +187,53 @@ const SAMPLE_MS = 1000;
  * Creates all metrics, with those of the Node process: memory, processor time, event loop delay, garbage collections.
  */
 export function createMetrics(): ServiceMetrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
-  return new ServiceMetrics(registry);
+  const ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  for (const name of MISNAMED) ofProcess.removeSingleMetric(name);
+  return new ServiceMetrics(ofProcess);
 }
 
-/** The metrics for a scrape. */
+/** The metrics for a scrape, in the text format of Prometheus, version 0.0.4. */
 export interface Exposition {
-  /** The text format of Prometheus, version 0.0.4. */
-  text(): Promise<string>;
   /** The names of all families. */
   names(): string[];
-  /** The text of one family; undefined when there is no family with the name. */
-  family(name: string): Promise<string | undefined>;
+  /**
+   * The text of all families, or of one; empty when there is no family with the name. It comes in pieces, each in a turn
+   * of the event loop of its own, because it may have tens of thousands of lines.
+   */
+  pieces(name?: string): AsyncGenerator<string>;
 }
 
 /** All metrics of the service, and the text that Prometheus scrapes. */
 export class ServiceMetrics implements Metrics, Exposition {
-  readonly #late = new Map<MetricName, LateCounts>();
-  readonly #values = new Map<MetricName, Counter | Gauge>();
-  readonly #histograms = new Map<MetricName, LateHistogram>();
-  readonly #registry: Registry;
+  readonly #instruments = new Map<MetricName, Instrument>();
+  readonly #byExposedName = new Map<string, Instrument>();
+  /** With the metrics of the Node process. */
+  readonly #ofProcess: Registry;
   readonly #samples: (() => unknown)[] = [];
   #sampling: Promise<void> | undefined;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(ofProcess: Registry) {
+    this.#ofProcess = ofProcess;
     for (const [exposed, row] of EXPOSED_METRICS) {
-      const { name, labels } = row;
-      const parts = { registers: [registry], name: exposed, help: row.help, labelNames: [...labels] };
-      if (row.kind === 'histogram') {
-        const histogram = new LateHistogram({ name: exposed, help: row.help, labels, bounds: row.buckets });
-        for (const series of row.starts ?? []) histogram.begin(series);
-        registry.registerMetric(histogram as unknown as Metric);
-        this.#histograms.set(name, histogram);
-      } else {
-        const Instrument = row.kind === 'counter' ? Counter : Gauge;
-        const instrument = new Instrument({ ...parts, collect: () => late.handOver() });
-        const late = new LateCounts(instrument, labels);
-        for (const series of row.starts ?? []) late.add(series, 0);
-        this.#values.set(name, instrument);
-        this.#late.set(name, late);
-      }
+      const instrument = new Instrument(exposed, row);
+      this.#instruments.set(row.name, instrument);
+      this.#byExposedName.set(exposed, instrument);
     }
     const { version, node } = readBuildInfo();
     this.set('build_info', { version, node_version: node }, 1);
   }
 
   count<N extends MetricName<'counter' | 'gauge'>>(name: N, labels: MetricLabels<N>, amount = 1): void {
-    this.#late.get(name)?.add(labels, amount);
+    this.#instrument(name).of(labels).value += amount;
   }
 
   set<N extends MetricName<'gauge'>>(name: N, labels: MetricLabels<N>, value: number): void {
-    (this.#values.get(name) as Gauge).set(labels, value);
+    this.#instrument(name).of(labels).value = value;
   }
 
   observe<N extends MetricName<'histogram'>>(name: N, labels: MetricLabels<N>, value: number): void {
-    this.#histograms.get(name)?.observe(labels, value);
+    this.#instrument(name).observe(labels, value);
   }
 
   /** Sets all series of a metric, so that no other stays. Values with the same labels are added up. */
@@ -250,9 +241,7 @@ export class ServiceMetrics implements Metrics, Exposition {
     name: N,
     series: readonly (readonly [labels: MetricLabels<N>, value: number])[],
   ): void {
-    const instrument = this.#values.get(name);
-    instrument?.reset();
-    for (const [labels, value] of series) instrument?.inc(labels, value);
+    this.#instrument(name).replace(series);
   }
 
   /** Adds a sample that is taken only at a scrape. A sample that fails or is slow leaves its gauges unchanged. */
@@ -260,19 +249,33 @@ export class ServiceMetrics implements Metrics, Exposition {
     this.#samples.push(sample);
   }
 
-  async text(): Promise<string> {
-    await this.#sample();
-    return this.#registry.metrics();
-  }
-
   names(): string[] {
-    return this.#registry.getMetricsAsArray().map(({ name }) => name);
+    return [...this.#ofProcess.getMetricsAsArray().map(({ name }) => name), ...this.#byExposedName.keys()];
   }
 
-  async family(name: string): Promise<string | undefined> {
-    if (!this.names().includes(name)) return undefined;
+  async *pieces(name?: string): AsyncGenerator<string> {
     await this.#sample();
-    return this.#registry.getSingleMetricAsString(name);
+    const ofProcess = await this.#textOfProcess(name);
+    if (ofProcess !== '') yield ofProcess;
+    for (const [exposed, instrument] of this.#byExposedName) {
+      if (name !== undefined && name !== exposed) continue;
+      for (const piece of instrument.pieces()) {
+        yield piece;
+        if (piece.length >= PIECE_LENGTH) await nextTurn();
+      }
+      if (name === undefined) yield '\n';
+    }
+  }
+
+  /** Of one family of the process, or of all. */
+  async #textOfProcess(name: string | undefined): Promise<string> {
+    if (name === undefined) return `${await this.#ofProcess.metrics()}\n`;
+    const isOfProcess = this.#ofProcess.getMetricsAsArray().some((metric) => metric.name === name);
+    return isOfProcess ? `${await this.#ofProcess.getSingleMetricAsString(name)}\n` : '';
+  }
+
+  #instrument(name: MetricName): Instrument {
+    return this.#instruments.get(name) as Instrument;
   }
 
   /** Takes all samples. Concurrent scrapes share one run. */

@@ -17,7 +17,7 @@ import type { WebhookEnd } from '../../src/features/webhooks/records/webhook-eve
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { rules } from '../support/alerts.ts';
-import { parseExposition } from '../support/exposition.ts';
+import { parseExposition, textOf } from '../support/exposition.ts';
 import { startHttp } from '../support/http-server.ts';
 import { groupedBy, parsePromQl, selectorsOf } from '../support/promql.ts';
 
@@ -50,7 +50,7 @@ const baseOf = (metric: string) => (labelsOf.has(metric) ? metric : metric.repla
 const known = (metric: string) => [...(labelsOf.get(baseOf(metric)) ?? []), ...OF_PROMETHEUS];
 
 t.test('every metric that they ask for exists, and so do the labels', async (t) => {
-  const families = parseExposition(await createMetrics().text());
+  const families = parseExposition(await textOf(createMetrics()));
   for (const { alert, query } of rules) {
     t.ok(selectorsOf(query).length > 0, alert);
     for (const { metric, matchers } of selectorsOf(query)) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXPOSED_METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { parseExposition } from '../support/exposition.ts';
+import { parseExposition, textOf } from '../support/exposition.ts';
 
 interface Panel {
   id: number;
@@ -26,7 +26,7 @@ function selected(expr: string): string[] {
 }
 
 t.test('every metric that it asks for exists, and every metric of ours is asked for', async (t) => {
-  const families = parseExposition(await createMetrics().text());
+  const families = parseExposition(await textOf(createMetrics()));
   const familyOf = (name: string) =>
     families.has(name) ? name : name.replace(/_(bucket|sum|count)$/, (part) => (families.has(name) ? part : ''));
   const asked = new Set<string>();

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { EXPOSED_METRICS, type MetricLabels, type MetricName } from '../../src/observability/metric-table.ts';
 import { createMetrics, type ServiceMetrics } from '../../src/observability/metrics.ts';
-import { lint, parseExposition } from '../support/exposition.ts';
+import { lint, parseExposition, textOf } from '../support/exposition.ts';
 
 /** Gives every metric a value, with hard label values. */
 function exercise(metrics: ServiceMetrics): void {
@@ -20,9 +20,9 @@ const KEPT_FOR_THE_REFERENCE: readonly string[] = [];
 
 t.test('the metrics pass the linter, both empty and after every event', async (t) => {
   const metrics = createMetrics();
-  t.strictSame(lint(parseExposition(await metrics.text())), [...KEPT_FOR_THE_REFERENCE]);
+  t.strictSame(lint(parseExposition(await textOf(metrics))), [...KEPT_FOR_THE_REFERENCE]);
   exercise(metrics);
-  const families = parseExposition(await metrics.text());
+  const families = parseExposition(await textOf(metrics));
   t.strictSame(lint(families), [...KEPT_FOR_THE_REFERENCE]);
   for (const [name, { kind, labels }] of EXPOSED_METRICS) {
     const family = families.get(name);
@@ -48,7 +48,7 @@ t.test('each family by itself is as clean', async (t) => {
   const metrics = createMetrics();
   exercise(metrics);
   for (const name of metrics.names()) {
-    t.strictSame([...parseExposition(`${await metrics.family(name)}\n`).keys()], [name]);
+    t.strictSame([...parseExposition(await textOf(metrics, name)).keys()], [name]);
   }
 });
 

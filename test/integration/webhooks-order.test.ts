@@ -6,6 +6,7 @@ import { createWebhookClient } from '../../src/egress/webhook-client.ts';
 import { defaultWebhookTiming, WebhookDelivery } from '../../src/engine/webhooks/webhook-delivery.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { EngineWorld, pendingTransaction, present, relayerNamed } from '../support/engine-world.ts';
+import { textOf } from '../support/exposition.ts';
 import { notificationOf } from '../support/store.ts';
 import {
   type Behaviour,
@@ -122,7 +123,7 @@ t.test('each event arrives, in order per transaction, whatever the receiver does
   }
   const changes = sent.reduce((sum, { id }) => sum + statusesOf(receiver.deliveries, id).length, 0);
   t.equal(bytesOf.size, changes, 'one event for each change of status, none for the acceptance');
-  t.match(await metrics.text(), `isolayer_webhook_events_ended_total{end="delivered"} ${changes}`);
+  t.match(await textOf(metrics), `isolayer_webhook_events_ended_total{end="delivered"} ${changes}`);
 });
 
 t.test('a receiver that hangs for ever costs another one nothing', async (t) => {

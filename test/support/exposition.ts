@@ -3,6 +3,13 @@
  * reports what `promtool check metrics` would report (client_golang, prometheus/testutil/promlint/validations).
  */
 
+import type { Exposition } from '../../src/observability/metrics.ts';
+
+/** The text of all families, or of one; empty when there is none with the name. */
+export async function textOf(metrics: Exposition, name?: string): Promise<string> {
+  return (await Array.fromAsync(metrics.pieces(name))).join('');
+}
+
 export interface Sample {
   name: string;
   labels: Record<string, string>;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
@@ -61,22 +62,17 @@ function scrapeRoutes(app: FastifyInstance, metrics: Exposition): void {
   );
 }
 
-async function sendFamily(reply: FastifyReply, metrics: Exposition, name: string): Promise<FastifyReply> {
-  const text = await metrics.family(name);
-  if (text === undefined) throw new AppError('METRIC_NOT_FOUND', { name });
-  return send(reply, `${text}\n`);
+function sendFamily(reply: FastifyReply, metrics: Exposition, name: string): FastifyReply {
+  if (!metrics.names().includes(name)) throw new AppError('METRIC_NOT_FOUND', { name });
+  return send(reply, metrics.pieces(name));
 }
 
-async function sendAll(reply: FastifyReply, metrics: Exposition): Promise<FastifyReply> {
-  return send(reply, await metrics.text());
+function sendAll(reply: FastifyReply, metrics: Exposition): FastifyReply {
+  return send(reply, metrics.pieces());
 }
 
-/** Sends the text unchanged, without the envelope's serialiser. */
-function send(reply: FastifyReply, text: string): FastifyReply {
-  return reply
-    .type(TEXT_FORMAT)
-    .serializer((payload: string) => payload)
-    .send(text);
+function send(reply: FastifyReply, pieces: AsyncGenerator<string>): FastifyReply {
+  return reply.type(TEXT_FORMAT).send(Readable.from(pieces));
 }
 
 /** The time for a request to arrive. A scrape has no body, so it arrives fast. */

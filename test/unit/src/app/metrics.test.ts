@@ -9,6 +9,7 @@ import { pluginEntrySchema } from '../../../../src/features/plugins/records/plug
 import { createLog } from '../../../../src/observability/log.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
+import { textOf } from '../../../support/exposition.ts';
 import { FakePluginHost } from '../../../support/fake-plugin-host.ts';
 import { HeldWal } from '../../../support/held-wal.ts';
 import { RecordedMetrics } from '../../../support/recorded-metrics.ts';
@@ -76,12 +77,12 @@ t.test('scrape samples', async (t) => {
         await writer.putRelayerBalance({ relayerId, balance: 10n ** 18n, isLow: false });
       }
     });
-    t.match(await metrics.text(), 'isolayer_relayer_healthy{relayer_id="r1"} 0');
+    t.match(await textOf(metrics), 'isolayer_relayer_healthy{relayer_id="r1"} 0');
     await store.write(async (writer) => {
       await writer.putRelayer({ ...unwell, disabledReason: null });
       await writer.deleteRelayer('r2');
     });
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_relayer_healthy{relayer_id="r1"} 1');
     t.match(text, 'isolayer_relayer_balance{relayer_id="r1",network_type="evm",unit="wei"} 1000000000000000000');
     t.equal(text.split('isolayer_relayer_balance{').length, 2, 'of those that are there');
@@ -96,12 +97,12 @@ t.test('scrape samples', async (t) => {
       await writer.insertTransaction(transaction);
     });
     const gauges = /^(?!isolayer_transaction\w*_total)\w+\{.*relayer_id="gone"/m;
-    t.match(await metrics.text(), gauges);
+    t.match(await textOf(metrics), gauges);
     await store.write(async (writer) => {
       await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: null });
       await writer.deleteRelayer('gone');
     });
-    t.notMatch(await metrics.text(), gauges);
+    t.notMatch(await textOf(metrics), gauges);
   });
 
   t.test('a trigger that is paused is told of, unless it is declared no more', async (t) => {
@@ -109,23 +110,23 @@ t.test('scrape samples', async (t) => {
     for (const name of ['a', 'gone']) {
       await store.write((writer) => writer.putTrigger(triggerStateOf({ pluginId: 'p', name, paused: 'throws' })));
     }
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="throws"} 1');
     t.match(text, 'isolayer_trigger_paused{plugin_id="p",trigger="a",by="person"} 0');
     t.notMatch(text, 'trigger="gone"');
     state.triggers = [];
-    t.notMatch(await metrics.text(), 'isolayer_trigger_paused{', 'nor once the last one is gone');
+    t.notMatch(await textOf(metrics), 'isolayer_trigger_paused{', 'nor once the last one is gone');
   });
 
   t.test('a store that takes no writes is told of, and is well again when it says so', async (t) => {
     const { metrics, state } = await stage(t);
-    t.match(await metrics.text(), /^isolayer_store_healthy 1$/m);
+    t.match(await textOf(metrics), /^isolayer_store_healthy 1$/m);
     state.isAway = true;
-    t.match(await metrics.text(), /^isolayer_store_healthy 0$/m);
+    t.match(await textOf(metrics), /^isolayer_store_healthy 0$/m);
     state.isAway = false;
-    t.match(await metrics.text(), /^isolayer_store_healthy 1$/m);
+    t.match(await textOf(metrics), /^isolayer_store_healthy 1$/m);
     state.writeFailure = 'the disk is full';
-    t.match(await metrics.text(), /^isolayer_store_healthy 0$/m);
+    t.match(await textOf(metrics), /^isolayer_store_healthy 0$/m);
   });
 
   t.test('open transactions, and the age of the oldest of each relayer', async (t) => {
@@ -139,26 +140,26 @@ t.test('scrape samples', async (t) => {
     });
     state.now = 62_000;
     const labels = 'relayer_id="r1",network_type="evm"';
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, `isolayer_transactions_open{${labels},status="pending"} 2\n`);
     t.match(text, `isolayer_transactions_open{${labels},status="sent"} 1\n`);
     t.match(text, `isolayer_transactions_oldest_open_age_seconds{${labels}} 60\n`);
     state.now = 1_000;
-    t.match(await metrics.text(), `oldest_open_age_seconds{${labels}} 0\n`, 'clocks may differ');
+    t.match(await textOf(metrics), `oldest_open_age_seconds{${labels}} 0\n`, 'clocks may differ');
   });
 
   t.test('plugins, endpoints and what waits are told of as their parts say', async (t) => {
     const { metrics, state } = await stage(t);
     const plugin: PluginStatus = { id: 'p', state: 'backing-off', reason: 'died', version: null, refused: true };
     state.plugins = [plugin, { ...plugin, id: 'q', state: 'serving', refused: false }];
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_plugin_refused{plugin_id="p"} 1');
     t.match(text, 'isolayer_plugin_refused{plugin_id="q"} 0');
     t.match(text, 'isolayer_plugin_isolates{plugin_id="p"} 2');
     t.match(text, 'isolayer_transactions_parked{relayer_id="r",network_type="evm",reason="price"} 1');
     t.match(text, /^isolayer_intents_waiting 0$/m);
     state.plugins = [];
-    t.notMatch(await metrics.text(), 'isolayer_plugin_refused{');
+    t.notMatch(await textOf(metrics), 'isolayer_plugin_refused{');
   });
 
   t.test('what processes hold is added up by plugin, and usage is taken over as it stands', async (t) => {
@@ -178,13 +179,13 @@ t.test('scrape samples', async (t) => {
       bytesOut: 3,
     };
     state.usage = { totals: [total], heapPeaks: new Map([['a', 100]]) };
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_plugin_isolates{plugin_id="a"} 3');
     t.match(text, 'isolayer_plugin_resident_memory_bytes{plugin_id="a"} 150');
     t.match(text, 'isolayer_plugin_resident_memory_bytes{plugin_id=""} 30');
     state.uses = [];
     state.usage = { totals: [{ ...total, cpuMs: 2500 }], heapPeaks: new Map([['b', 7]]) };
-    const later = await metrics.text();
+    const later = await textOf(metrics);
     t.notMatch(later, 'isolayer_plugin_isolates{');
     t.match(later, 'isolayer_plugin_cpu_seconds_total{plugin_id="a",outcome="threw"} 2.5');
     t.match(later, 'isolayer_plugin_received_bytes_total{plugin_id="a",outcome="threw"} 20');
@@ -200,7 +201,7 @@ t.test('scrape samples', async (t) => {
     if (waiting === undefined || endpoint === undefined) throw new Error('nothing is sampled');
     state.parked = [waiting, waiting, { ...waiting, cause: 'balance' }];
     state.endpoints = [endpoint, { ...endpoint, state: 'paused' }];
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_transactions_parked{relayer_id="r",network_type="evm",reason="price"} 2');
     t.match(text, 'isolayer_transactions_parked{relayer_id="r",network_type="evm",reason="balance"} 1');
     for (const [name, count] of Object.entries({ ready: 1, paused: 1, limited: 0, unfit: 0 })) {
@@ -208,7 +209,7 @@ t.test('scrape samples', async (t) => {
     }
     state.parked = [];
     state.endpoints = [];
-    const later = await metrics.text();
+    const later = await textOf(metrics);
     t.notMatch(later, 'isolayer_transactions_parked{');
     t.notMatch(later, 'isolayer_rpc_endpoints{');
   });
@@ -218,7 +219,7 @@ t.test('scrape samples', async (t) => {
     await store.write((writer) => writer.putRelayer(relayerOf({ id: 'r1' })));
     state.plugins = [{ id: 'p', state: 'serving', reason: null, version: null, refused: false }];
     const labels = 'relayer_id="r1",network_type="evm"';
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     t.match(text, 'isolayer_lane_faults_total{network_type="evm"} 0');
     t.match(text, `isolayer_transaction_decisions_total{${labels},kind="gap-filled"} 0`);
     t.match(text, `isolayer_transaction_transitions_total{${labels},from="sent",to="submitted"} 0`);
@@ -227,9 +228,9 @@ t.test('scrape samples', async (t) => {
       `isolayer_transactions_failed_total{${labels},failure_reason="expired",previous_status="submitted"} 0`,
     );
     metrics.count('lane_faults', { network_type: 'evm' });
-    t.match(await metrics.text(), 'isolayer_lane_faults_total{network_type="evm"} 1', 'and is not begun anew');
-    t.match(await metrics.text(), 'isolayer_plugin_process_ends_total{plugin_id="p",cause="memory"} 0');
-    t.match(await metrics.text(), 'isolayer_plugin_call_outcomes_total{plugin_id="p",outcome="SANDBOX_LOST"} 0');
+    t.match(await textOf(metrics), 'isolayer_lane_faults_total{network_type="evm"} 1', 'and is not begun anew');
+    t.match(await textOf(metrics), 'isolayer_plugin_process_ends_total{plugin_id="p",cause="memory"} 0');
+    t.match(await textOf(metrics), 'isolayer_plugin_call_outcomes_total{plugin_id="p",outcome="SANDBOX_LOST"} 0');
   });
 });
 

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXPOSED_METRICS } from '../../../../src/observability/metric-table.ts';
 import { createMetrics, readBuildInfo } from '../../../../src/observability/metrics.ts';
+import { textOf } from '../../../support/exposition.ts';
 
 t.test('families can be listed and read one by one, and the process is among them', async (t) => {
   const metrics = createMetrics();
   t.ok(metrics.names().includes('isolayer_http_requests_total'));
   t.ok(metrics.names().includes('nodejs_eventloop_lag_seconds'));
   t.ok(metrics.names().includes('process_resident_memory_bytes'));
-  t.equal(await metrics.family('nothing'), undefined);
-  t.equal(await metrics.family('__proto__'), undefined);
+  t.equal(await textOf(metrics, 'nothing'), '');
+  t.equal(await textOf(metrics, '__proto__'), '');
 });
 
 t.test('what is looked at only at a scrape is looked at once for all who ask meanwhile', async (t) => {
@@ -20,10 +21,10 @@ t.test('what is looked at only at a scrape is looked at once for all who ask mea
     looks += 1;
     metrics.set('webhook_events_waiting', {}, looks);
   });
-  const [one, other] = await Promise.all([metrics.text(), metrics.family('isolayer_webhook_events_waiting')]);
+  const [one, other] = await Promise.all([textOf(metrics), textOf(metrics, 'isolayer_webhook_events_waiting')]);
   t.match(one, /^isolayer_webhook_events_waiting 1$/m);
   t.match(other, /^isolayer_webhook_events_waiting 1$/m);
-  t.match(await metrics.text(), /^isolayer_webhook_events_waiting 2$/m);
+  t.match(await textOf(metrics), /^isolayer_webhook_events_waiting 2$/m);
 });
 
 t.test('a look that fails or hangs keeps nobody from the rest', async (t) => {
@@ -32,7 +33,7 @@ t.test('a look that fails or hangs keeps nobody from the rest', async (t) => {
     throw new Error('store away');
   });
   metrics.atScrape(() => new Promise(() => undefined));
-  t.match(await metrics.text(), '# TYPE isolayer_http_requests_total counter');
+  t.match(await textOf(metrics), '# TYPE isolayer_http_requests_total counter');
 });
 
 t.test('counts are added up by labels, whatever else the object has, and shown at the next look', async (t) => {
@@ -45,7 +46,7 @@ t.test('counts are added up by labels, whatever else the object has, and shown a
   metrics.count('http_requests_in_flight', labels, -1);
   metrics.observe('http_request_duration', labels, 0.003);
   metrics.count('intents_waiting', {}, 2);
-  const text = await metrics.text();
+  const text = await textOf(metrics);
   const shown = 'endpoint="/api/v1/relayers/:id",method="GET"';
   t.match(text, `isolayer_http_requests_total{${shown},status="404"} 1\n`);
   t.match(text, `isolayer_http_requests_total{${shown},status="200"} 3\n`);
@@ -53,15 +54,15 @@ t.test('counts are added up by labels, whatever else the object has, and shown a
   t.match(text, '\nisolayer_intents_waiting 2\n');
   t.match(text, `isolayer_http_request_duration_seconds_bucket{le="0.005",${shown},status="404"} 1\n`);
   metrics.count('http_requests', labels);
-  t.match(await metrics.family('isolayer_http_requests_total'), `{${shown},status="404"} 2\n`);
-  t.match(await metrics.text(), `isolayer_http_requests_total{${shown},status="200"} 3\n`);
+  t.match(await textOf(metrics, 'isolayer_http_requests_total'), `{${shown},status="404"} 2\n`);
+  t.match(await textOf(metrics), `isolayer_http_requests_total{${shown},status="200"} 3\n`);
 });
 
 t.test('a count of nothing starts a series, and changes none', async (t) => {
   const metrics = createMetrics();
   for (const expected of [0, 1]) {
     metrics.count('lane_faults', { network_type: 'evm' }, 0);
-    t.match(await metrics.text(), `isolayer_lane_faults_total{network_type="evm"} ${expected}\n`);
+    t.match(await textOf(metrics), `isolayer_lane_faults_total{network_type="evm"} ${expected}\n`);
     metrics.count('lane_faults', { network_type: 'evm' });
   }
 });
@@ -73,9 +74,9 @@ t.test('a metric that is replaced has the given series only, added up by labels'
     [{ plugin_id: 'a' }, 1],
     [{ plugin_id: 'b' }, 5],
   ]);
-  t.match(await metrics.text(), 'isolayer_plugin_isolates{plugin_id="a"} 3\n');
+  t.match(await textOf(metrics), 'isolayer_plugin_isolates{plugin_id="a"} 3\n');
   metrics.replace('plugin_isolates', [[{ plugin_id: 'b' }, 4]]);
-  const text = await metrics.text();
+  const text = await textOf(metrics);
   t.match(text, 'isolayer_plugin_isolates{plugin_id="b"} 4\n');
   t.notMatch(text, 'isolayer_plugin_isolates{plugin_id="a"}');
 });
@@ -87,7 +88,7 @@ t.test('every row of the table is made, each once', (t) => {
 });
 
 t.test('what the alerts look for an increase of is there before it first happens', async (t) => {
-  const text = await createMetrics().text();
+  const text = await textOf(createMetrics());
   t.match(text, 'isolayer_webhook_events_ended_total{end="dead"} 0\n');
   t.match(text, 'isolayer_plugin_process_ends_total{plugin_id="",cause="start"} 0\n');
   t.match(text, 'isolayer_store_write_duration_seconds_count{outcome="failed"} 0\n');

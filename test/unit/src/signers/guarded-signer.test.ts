@@ -38,7 +38,13 @@ t.test('a public key is asked for once, and nobody can change the one that is ke
   (await signer.publicKey('ed25519')).fill(7);
   t.same(await signer.publicKey('ed25519'), new Uint8Array(32));
   t.equal(asks, 2, 'a failure is not kept');
-  t.strictSame(metrics.of('signer_request_duration'), ['vault-1 vault failed', 'vault-1 vault ok']);
+  t.strictSame(metrics.of('signer_request_duration'), ['vault-1 vault failed', ' vault ok'], 'a key in this process');
+});
+
+t.test('each service is counted by itself', async (t) => {
+  const { signer, metrics } = guarded({}, 10_000);
+  await signer.publicKey('ed25519');
+  t.strictSame(metrics.of('signer_request_duration'), ['vault-1 vault ok']);
 });
 
 t.test('a curve that the kind does not have is not asked for', async (t) => {
