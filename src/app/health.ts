@@ -63,10 +63,11 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       const error = `The disk of DATA_DIR is full: ${(free / 1_048_576).toFixed(1)} MB are left`;
       return { status: 'unhealthy', error, free_bytes: free };
     },
-    networks: async () => ({
-      ...networksOf(await store.read.allRelayers(), engine.unreached()),
-      ...unansweredOn(connections.endpoints()),
-    }),
+    networks: async () => {
+      const unreached = engine.unreached();
+      const relayers = unreached.length === 0 ? [] : await store.read.allRelayers();
+      return { ...networksOf(relayers, unreached), ...unansweredOn(connections.endpoints()) };
+    },
     plugins: () => {
       const { threads, processes, running, queued, plugins, startFailure, confinement } = pluginHost.status();
       const unfit = plugins

@@ -10,7 +10,7 @@ import type { ResourceName } from './api-keys/records/access.ts';
 import type { Caller } from './api-keys/records/caller.ts';
 import type { AuditedChange } from './audit/record.ts';
 import { earlierEffect, inWriteOnce, type OnceResult, type WriteResult } from './recorded-effects.ts';
-import type { Relayer } from './relayers/records/relayer.ts';
+import type { RelayerUse } from './relayers/records/relayer.ts';
 import { visibleRelayerUsers } from './relayers/records/relayer-users.ts';
 import { parseBody } from './request-body.ts';
 import type { SettingsFeed } from './settings-feed.ts';
@@ -115,8 +115,8 @@ export interface ResourceHooks<T> {
   create(body: unknown, by: Caller): Promise<CheckedCreation<T>>;
   /** @param seen the thing before the change; 404 */
   update(body: unknown, by: Caller, seen: () => Promise<T>): Promise<CheckedUpdate<T>>;
-  /** Whether a relayer keeps it from being deleted. */
-  isUsedBy?(relayer: Relayer, thing: T): boolean;
+  /** What relayers that use it have. They keep it from being deleted. */
+  useOf?(thing: T): RelayerUse;
   /** Throws for what may not be deleted at all. */
   assertRemovable?(thing: T, by: Caller): void;
   remove(writer: StoreWriter, thing: T): Promise<unknown>;
@@ -195,7 +195,7 @@ function serviceOf<T>(
   kind: ResourceHooks<T>,
   { store, feed }: ResourceDeps,
 ): ResourceService {
-  const kinds: ErrorKind[] = ['NOT_FOUND', ...(kind.isUsedBy === undefined ? [] : (['IN_USE'] as const))];
+  const kinds: ErrorKind[] = ['NOT_FOUND', ...(kind.useOf === undefined ? [] : (['IN_USE'] as const))];
   const missing = kinds.map((what) => `${name.toUpperCase()}_${what}`).filter((code) => !(code in ERRORS));
   if (missing.length > 0) throw new Error(`src/domain/errors.ts lacks ${missing.join(' and ')}, which ${name} needs`);
   const error = (what: ErrorKind, details: { id: string; count?: string; relayers?: string }) =>
@@ -264,8 +264,7 @@ function serviceOf<T>(
       await changeSettingsOnce(store, by, async (writer) => {
         const before = await find(writer, id);
         kind.assertRemovable?.(before, by);
-        const users = kind.isUsedBy === undefined ? [] : await writer.allRelayers();
-        const using = users.filter((relayer) => kind.isUsedBy?.(relayer, before));
+        const using = kind.useOf === undefined ? [] : await writer.relayersWith(kind.useOf(before));
         if (using.length > 0) throw error('IN_USE', { id, ...visibleRelayerUsers(using, by) });
         await kind.remove(writer, before);
         return { outcome: null, audit: audited('delete', id, { before }) };

@@ -8,7 +8,7 @@ import type { Caller } from '../features/api-keys/records/caller.ts';
 import type { AuditedChange, AuditFilter, AuditRecord } from '../features/audit/record.ts';
 import type { StoredNetwork } from '../features/networks/record.ts';
 import type { StoredPlugin } from '../features/plugins/records/plugin-settings.ts';
-import type { Relayer, RelayerBalance, RelayerFilter } from '../features/relayers/records/relayer.ts';
+import type { Relayer, RelayerBalance, RelayerFilter, RelayerUse } from '../features/relayers/records/relayer.ts';
 import type { StoredSigner } from '../features/signers/record.ts';
 import type { Notification, NotificationFields, SigningKeyField } from '../features/webhooks/records/notification.ts';
 
@@ -26,6 +26,8 @@ export interface SettingsReader {
   /** Newest first, ties by id. */
   relayers(page: PageRequest, filter?: RelayerFilter): Promise<Page<Relayer>>;
   allRelayers(): Promise<Relayer[]>;
+  /** Newest first, ties by id. */
+  relayersWith(use: RelayerUse): Promise<Relayer[]>;
   /** Undefined until a balance was seen. */
   relayerBalance(relayerId: string): Promise<RelayerBalance | undefined>;
   relayerBalances(): Promise<RelayerBalance[]>;

@@ -313,14 +313,14 @@ export class RelayerHealth {
     }
     if (await this.#reach.lost(id, { network, cause: first.cause })) return false;
     this.#deps.log.warn({ relayer: id, network, cause: first.cause }, 'chain not reached, left to other instances');
-    if (pinned !== undefined) await this.#giveAway(laneKey(networkType, pinned, address));
+    if (pinned !== undefined) await this.#giveAway(laneKey(networkType, pinned, address), relayer);
     return true;
   }
 
-  async #giveAway(lane: string): Promise<void> {
+  async #giveAway(lane: string, { networkType, address }: Relayer): Promise<void> {
     const { read } = this.#deps.store;
     const sharing: string[] = [];
-    for (const { id, networkType, network, address } of await read.allRelayers()) {
+    for (const { id, network } of await read.relayersWith({ networkType, address })) {
       const identity = await read.chainIdentity(networkType, network);
       if (identity !== undefined && laneKey(networkType, identity, address) === lane) sharing.push(id);
     }

@@ -91,9 +91,8 @@ export const networkResource = resource<KnownNetwork, NetworksDeps>({
 
     /** Rechecks the relayers that use this network's endpoints, which are those without endpoints of their own. */
     async function recheckOn({ type, name }: Network): Promise<void> {
-      for (const { id, networkType, network, customRpcUrls } of await store.read.allRelayers()) {
-        const hasOwn = customRpcUrls !== null && customRpcUrls.length > 0;
-        if (networkType === type && network === name && !hasOwn) engine.recheck(id);
+      for (const { id, customRpcUrls } of await store.read.relayersWith({ networkType: type, network: name })) {
+        if (customRpcUrls === null || customRpcUrls.length === 0) engine.recheck(id);
       }
     }
 
@@ -163,7 +162,7 @@ export const networkResource = resource<KnownNetwork, NetworksDeps>({
         if (network.source === 'api') return;
         throw invalidRequest(`Network ${networkIdOf(network)} cannot be deleted: ${onlyUrls(network)}`);
       },
-      isUsedBy: ({ networkType, network }, { type, name }) => networkType === type && network === name,
+      useOf: ({ type, name }) => ({ networkType: type, network: name }),
 
       async remove(writer, { type, name }) {
         await writer.deleteNetwork(type, name);

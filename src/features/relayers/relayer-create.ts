@@ -133,10 +133,7 @@ async function refuseReference(
   if (isSigner === undefined) throw new AppError('SIGNER_NOT_FOUND', { id: signerId });
   const isNetwork = networks.configured(networkType, network) ?? (await writer.storedNetwork(networkType, network));
   if (isNetwork === undefined) throw noNetwork(networkType, network);
-  const others = await writer.allRelayers();
-  const other = others.find(
-    (one) => one.signerId === signerId && one.network === network && one.networkType === networkType,
-  );
+  const [other] = await writer.relayersWith({ signerId, networkType, network });
   if (other !== undefined) {
     throw invalidRequest(
       `Cannot create relayer: signer '${signerId}' is already in use by relayer '${other.id}' on network '${network}'. Each signer can only be connected to one relayer per network for security reasons. Please use a different signer or create the relayer on a different network.`,

@@ -11,6 +11,7 @@ import {
   type Relayer,
   type RelayerFilter,
   type RelayerState,
+  type RelayerUse,
   relayerBalanceRecord,
   relayerRecord,
 } from './records/relayer.ts';
@@ -94,6 +95,15 @@ function isIn(state: RelayerState) {
 /** More than anybody has. Health checks and metrics read all relayers again and again, and with fewer none would be known. */
 const MAX_KNOWN = 20_000;
 
+/** Each has an index, or shares one. */
+const USE_COLUMNS = [
+  ['signerId', 'signer_id'],
+  ['networkType', 'network_type'],
+  ['network', 'network'],
+  ['notificationId', 'notification_id'],
+  ['address', 'address'],
+] as const satisfies (readonly [keyof RelayerUse, keyof RelayerRow])[];
+
 /** A relayer whose own endpoints are damaged calls none, not those of its network. */
 const DAMAGED = { custom_rpc_urls: JSON.stringify([{ url: DAMAGED_URL, weight: 100 }]) };
 
@@ -128,6 +138,15 @@ export function relayerReads(connection: Connection) {
     async allRelayers() {
       const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
       return (await newestFirst.execute()).map(read);
+    },
+
+    async relayersWith(use) {
+      let matching = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+      for (const [field, column] of USE_COLUMNS) {
+        const value = use[field];
+        if (value !== undefined) matching = matching.where(column, '=', value);
+      }
+      return (await matching.execute()).map(read);
     },
   } satisfies Partial<StoreReader>;
 }

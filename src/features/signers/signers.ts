@@ -109,7 +109,7 @@ export const signerResource = resource<KnownSigner, SignersDeps>({
         if (signers.declaredOne(id) === undefined) return;
         throw invalidRequest(`Signer ${id} is declared in the configuration, and can only be removed there`);
       },
-      isUsedBy: ({ signerId }, { id }) => signerId === id,
+      useOf: ({ id }) => ({ signerId: id }),
       remove: (writer, { id }) => writer.deleteSigner(id),
     };
   },

@@ -127,7 +127,7 @@ export const notificationResource = resource<Notification, NotificationsDeps>({
         };
       },
 
-      isUsedBy: ({ notificationId }, { id }) => notificationId === id,
+      useOf: ({ id }) => ({ notificationId: id }),
       remove: (writer, { id }) => writer.deleteNotification(id),
     };
   },

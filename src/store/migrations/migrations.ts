@@ -18,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { name: 'calls', up: calls },
   { name: 'triggers', up: triggers },
   { name: 'counts of transactions', up: transactionCounts },
+  { name: 'users of settings', up: usersOfSettings },
 ];
 
 /** Each transaction changes its row, those of its attempts and the lease of its lane again and again. */
@@ -79,6 +80,17 @@ async function triggers(db: Kysely<Tables>, { text, integer, table }: ColumnType
     sql`create index trigger_deliveries_old on trigger_deliveries (at)`,
     sql`create index calls_of_triggers on calls (key_id, ended_at) where trigger is not null`,
     sql`alter table transactions add column origin ${text}`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+/** Which relayers use a signer, a network, a notification or an account, so that nobody reads all of them. */
+async function usersOfSettings(db: Kysely<Tables>): Promise<void> {
+  const statements = [
+    sql`create index relayers_by_signer on relayers (signer_id)`,
+    sql`create index relayers_by_network on relayers (network_type, network)`,
+    sql`create index relayers_by_notification on relayers (notification_id) where notification_id is not null`,
+    sql`create index relayers_by_address on relayers (address)`,
   ];
   for (const statement of statements) await statement.execute(db);
 }

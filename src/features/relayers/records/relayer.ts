@@ -97,6 +97,11 @@ export interface RelayerFilter {
   search?: string | undefined;
 }
 
+/** What relayers have in common that use one thing. */
+export type RelayerUse = Partial<
+  Pick<Relayer, 'signerId' | 'networkType' | 'network' | 'address'> & { notificationId: string }
+>;
+
 /**
  * A relayer as answers and webhooks show it: keys in the reference's order, without unset ones.
  * @param policies as its chain shows them

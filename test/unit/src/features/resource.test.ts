@@ -107,7 +107,7 @@ t.test('a resource that relayers use and that lacks the error for it is not open
     update: { body },
     remove: {},
     view: () => ({}),
-    on: () => ({ isUsedBy: () => false }),
+    on: () => ({ useOf: () => ({ signerId: 'none' }) }),
   });
   t.throws(() => kind.open({ store, newId: () => 'a' }), { message: /errors\.ts lacks API_KEY_IN_USE/ });
 });
