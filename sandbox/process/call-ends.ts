@@ -85,6 +85,23 @@ export function threadCpuMs(): number {
   return (user + system) / 1000;
 }
 
+/** For how long {@link recentThreadCpuMs} repeats a count, in milliseconds. Much less than {@link TICK_MS}. */
+const RECENT_MS = 1;
+let recentAt = Number.NEGATIVE_INFINITY;
+let recentMs = 0;
+
+/**
+ * The same, as it was at most {@link RECENT_MS} before `now`: too low rather than too high. The system's answer takes as
+ * long as a fiftieth of a short call, and it does not matter to a short stretch.
+ */
+export function recentThreadCpuMs(now: number): number {
+  if (now - recentAt > RECENT_MS) {
+    recentMs = threadCpuMs();
+    recentAt = now;
+  }
+  return recentMs;
+}
+
 /**
  * Processor time of a stretch in milliseconds, never too low. A short stretch is measured by wall time alone. On a busy
  * machine, wall time also counts the time of other processes, so a longer stretch is limited by the thread's own time.

@@ -6,10 +6,10 @@ import {
   type CpuCrowding,
   cpuLimit,
   memoryLimit,
+  recentThreadCpuMs,
   type SlicePace,
   sliceCpuMs,
   sliceLimit,
-  threadCpuMs,
 } from './call-ends.ts';
 import type { Channel } from './channel.ts';
 import type { CryptoJobQueue } from './crypto/jobs.ts';
@@ -18,7 +18,7 @@ import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
 /** A call leaves little behind when it took less than this, in milliseconds, made no capability calls and returned. */
 const LITTLE_MS = 0.1;
 /** The heap is measured after every so many of such calls. Asking V8 takes a third of the time of such a call. */
-const MEASURED_EVERY = 8;
+const MEASURED_EVERY = 32;
 
 /** The beginning of the outcome text of a call that returned. */
 const RETURNED = '{"kind":"returned",';
@@ -133,8 +133,8 @@ export class IsolateCall {
     const mayTakeMs = this.limits.slice_ms * crowding.factor;
 
     this.#channel.enter(this.id, pace.quick);
-    const beganCpu = threadCpuMs();
     const began = performance.now();
+    const beganCpu = recentThreadCpuMs(began);
     this.#endsAt = began + this.limits.slice_ms;
     const escape = this.#isolate.enter(entry, argument, mayTakeMs, this.#durable?.now);
     const spentMs = performance.now() - began;

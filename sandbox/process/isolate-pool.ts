@@ -3,8 +3,11 @@ import { EvaluationError, type GuestIsolate } from './isolate.ts';
 
 /** How far a finished isolate may have grown to serve again, as a share of the room below its heap limit. */
 const MAX_GROWTH = 0.5;
-/** An isolate ends after this many calls, so that slow leaks of a plugin never matter. */
-const MAX_CALLS = 5000;
+/**
+ * An isolate ends after this many calls, so that slow leaks of a plugin never matter. V8 compiles the code of each isolate
+ * anew: with few calls for each, that would be a tenth of a short call.
+ */
+const MAX_CALLS = 100_000;
 /** How many isolates wait ready-made: one for plugins that reuse them, more where every call uses one up. */
 const READY = { plugin: 1, call: 3 } as const;
 /** Share of the process's memory that waiting isolates may take together. */

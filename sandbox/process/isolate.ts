@@ -425,7 +425,7 @@ export class GuestIsolate {
    */
   enter(entry: CallEntry, argument: string | number, limitMs: number, now?: number): SliceFailure | 'changed' | null {
     try {
-      const timeout = Math.max(1, Math.ceil(limitMs));
+      const timeout = timeoutOf(limitMs);
       const given = now === undefined ? [argument] : [argument, now];
       if (this.#entries[entry].applySync(undefined, given, { timeout }) !== false) return null;
       this.sound = false;
@@ -524,6 +524,20 @@ export class GuestIsolate {
 function failIf(failure: unknown): void {
   if (failure === '') return;
   throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
+}
+
+/** By how much a limit may grow, as a part of it and in milliseconds. */
+const MAX_GRACE = 1 / 20;
+const MAX_GRACE_MS = 25;
+
+/**
+ * Returns a limit in whole milliseconds, a little later than asked: at the next multiple of the grace. A thread of
+ * isolated-vm wakes for each limit when it would have run out, also for those of stretches that have long ended. Of many
+ * short stretches, most have the same end then, and the thread wakes some times rather than thousands of times a second.
+ */
+function timeoutOf(limitMs: number): number {
+  const grace = Math.max(1, Math.min(MAX_GRACE_MS, Math.floor(limitMs * MAX_GRACE)));
+  return Math.max(1, Math.ceil(limitMs + grace - ((performance.now() + limitMs) % grace)));
 }
 
 /** Whether a question of the module tells it the time or draws a number for it. */

@@ -71,8 +71,8 @@ t.test('one that is not clean, unsound, old or grown does not come back', async 
 
 t.test('one comes back up to the bound of its age and of its growth, and not at it', async (t) => {
   const bounds: [name: string, back: boolean, spoil: (isolate: GuestIsolate) => void][] = [
-    ['4999 calls', true, (isolate) => Object.assign(isolate, { served: 4999 })],
-    ['5000 calls', false, (isolate) => Object.assign(isolate, { served: 5000 })],
+    ['99,999 calls', true, (isolate) => Object.assign(isolate, { served: 99_999 })],
+    ['100,000 calls', false, (isolate) => Object.assign(isolate, { served: 100_000 })],
     ['just below half of its room', true, (isolate) => Object.assign(isolate, { growth: () => 0.499 })],
     ['half of its room', false, (isolate) => Object.assign(isolate, { growth: () => 0.5 })],
   ];
