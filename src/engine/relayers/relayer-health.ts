@@ -7,6 +7,7 @@ import {
 } from '../../chains/rpc-connections.ts';
 import { EndablePause } from '../../domain/endable-pause.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
+import { Turns } from '../../domain/turns.ts';
 import { isDisabledByCheck } from '../../features/relayers/records/disabled-reason.ts';
 import type { Relayer } from '../../features/relayers/records/relayer.ts';
 import { laneKey } from '../../features/transactions/records/lane.ts';
@@ -50,6 +51,11 @@ export interface RelayerHealthDeps {
 /** How often a relayer that is not disabled is found unfit before it is. */
 const MAX_CHECKS = 3;
 
+/** The most findings that wait to be stored. A send's write waits for all that came before it. */
+const SETTLED_AT_ONCE = 8;
+/** From one repeated check to the next, over all relayers, in milliseconds. Each takes up to a millisecond of the loop. */
+const RECHECK_SPACING_MS = 3;
+
 /** Checks of one relayer, for as long as it is not fit. */
 interface Watch {
   ended: Promise<void>;
@@ -83,6 +89,9 @@ export class RelayerHealth {
   /** The relayers of lanes that were given away. */
   readonly #away = new Map<string, readonly string[]>();
   readonly #watches = new Map<string, Watch>();
+  /** The relayers whose checks are repeated, because they failed. */
+  readonly #repeated = new Set<string>();
+  readonly #settling = new Turns(SETTLED_AT_ONCE);
   readonly #pauses = new Set<EndablePause>();
   #starting: Promise<void> | null = null;
   #closed = false;
@@ -205,18 +214,19 @@ export class RelayerHealth {
       await this.#checkUnderLease(id, watch, onFirst);
     } while (watch.again && !this.#closed);
     this.#watches.delete(id);
+    this.#repeated.delete(id);
     onFirst();
   }
 
   async #checkUnderLease(id: string, watch: Watch, onFirst: () => void): Promise<void> {
-    const { recheckMs } = this.#deps.timing;
     let lease = await this.#turn(id, watch);
     for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
       watch.again = false;
-      const nextMs = recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0;
+      const nextMs = this.#pauseAfter(round);
       const fit = await this.#check(id, lease, watch, { failedBefore: Math.max(round - 1, 0), nextMs });
       onFirst();
       if (fit && !watch.again) break;
+      if (!fit) this.#repeated.add(id);
       // While an instance that does not reach the chain has the lease, no other one could find the relayer fit or drive
       // its lane.
       if (this.#reach.isLost(id) && this.#reach.isShared) await lease.release();
@@ -226,6 +236,16 @@ export class RelayerHealth {
     // The waiter for the first check need not wait until the lease is given back.
     onFirst();
     await lease?.release();
+  }
+
+  /**
+   * From one repetition to the next. Thousands of relayers that became unfit at the same time are not checked again at
+   * the same time, and take only a part of the main loop.
+   */
+  #pauseAfter(round: number): number {
+    const { timing, random } = this.#deps;
+    const usual = timing.recheckMs[Math.min(round, timing.recheckMs.length - 1)] ?? 0;
+    return Math.floor(Math.max(usual, this.#repeated.size * RECHECK_SPACING_MS) * (1 + random() / 2));
   }
 
   /** Waits for the relayer's lease; undefined when another instance found the relayer fit, or all is to end. */
@@ -273,7 +293,9 @@ export class RelayerHealth {
       if (findings === undefined) return false;
       const { failures } = findings;
       await this.#pin(relayer, findings, lease);
-      if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, round);
+      if (!(await this.#isForOthers(relayer, findings))) {
+        await this.#settling.take(() => this.#settle(relayer, failures, lease, round));
+      }
       metrics.count('relayer_checks', { relayer_id: id, result: failures.length === 0 ? 'passed' : 'failed' });
       return failures.length === 0;
     } catch (error) {

@@ -186,6 +186,31 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
   t.match(await relayer(world), { disabledReason: { type: 'BalanceCheckFailed' } });
 });
 
+t.test(
+  'a hundred unfit relayers leave room for other writes, and are repeated at a pace that all can share',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const ids = Array.from({ length: 99 }, (_, index) => `r${index + 2}`);
+    await world.store.write(async (writer) => {
+      for (const id of ids) await writer.putRelayer(relayerNamed(id));
+    });
+    let [waiting, most] = [0, 0];
+    const writeUnder: typeof world.store.writeUnder = async (lease, body) => {
+      most = Math.max(most, ++waiting);
+      return await world.store.writeUnder(lease, body).finally(() => --waiting);
+    };
+    world.chain.balance = 0n;
+    const store = { ...world.store, writeUnder, now: async () => 0 };
+    const health = healthOf(world, { recheckMs: [1] }, { store, leases: world.leases(store) });
+    t.teardown(() => health.close());
+    await health.start();
+    const pauses = async () =>
+      (await world.store.read.allRelayers()).map(({ disabledReason }) => disabledReason?.nextCheckAt ?? 0);
+    await world.until('all wait for the others', async () => (await pauses()).every((ms) => ms > 200 && ms <= 300));
+    t.ok(most <= 8, `${most} findings waited to be stored at once`);
+  },
+);
+
 /** The payloads of all events waiting for the relayer's notification, in order. */
 async function told(world: EngineWorld): Promise<{ payload_type: string; retry_count?: number }[]> {
   const payloads = [];
