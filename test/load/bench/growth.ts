@@ -44,6 +44,8 @@ export interface StageFigures {
   scrapeMs: number;
   /** The database with its log. */
   databaseMib: number;
+  /** How long the slowest send took, and how many failed; null: none was made. */
+  sends: { longestMs: number; failed: number } | null;
 }
 
 export interface GrowthFigures {
@@ -77,10 +79,15 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
   const stages: StageFigures[] = [];
   const agent = new Agent();
 
-  async function figuresOf(name: string, service: RunningService, during: () => Promise<unknown>, ready?: number) {
+  async function figuresOf(
+    name: string,
+    service: RunningService,
+    during: () => Promise<StageFigures['sends'] | void>,
+    ready?: number,
+  ) {
     await longestStallMs(service);
     const [before, began] = [await mainThreadMicrosOf(service.pid), performance.now()];
-    await during();
+    const sends = (await during()) ?? null;
     const cpu = ((await mainThreadMicrosOf(service.pid)) - before) / ((performance.now() - began) * 1000);
     const scraped = performance.now();
     const stallMs = await longestStallMs(service);
@@ -93,6 +100,7 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
       stallMs,
       scrapeMs: performance.now() - scraped,
       databaseMib: await sizeOf(database),
+      sends,
     };
     stages.push(stage);
     // At once: a later stage may fail.
@@ -139,10 +147,17 @@ export async function benchGrowth(bench: GrowthBench): Promise<GrowthFigures> {
     for (const quarter of [1, 2, 3, 4]) {
       const sending = async () => {
         const began = performance.now();
+        const sends = { longestMs: 0, failed: 0 };
         for (let sent = 0; sent < (rate * seconds) / 4; sent += 1) {
           await sleep(Math.max(0, began + (sent * 1000) / rate - performance.now()));
-          await accept(daily.service, agent, TRANSFER);
+          const asked = performance.now();
+          await accept(daily.service, agent, TRANSFER).catch((error: unknown) => {
+            sends.failed += 1;
+            process.stderr.write(`${error}\n`);
+          });
+          sends.longestMs = Math.max(sends.longestMs, performance.now() - asked);
         }
+        return sends;
       };
       await figuresOf(`day, quarter ${quarter}`, daily.service, sending);
     }

@@ -247,12 +247,24 @@ export function printGrowth({ stages, reads }: GrowthFigures, bench: GrowthBench
     `\n${relayers} relayers, ${plugins} plugins, ${final} final transactions, a backlog of ${backlog}, and ${day.rate} sends/s\n` +
       `for ${day.seconds} s with transactions kept for 36 s; on the embedded database and anvil.\n\n`,
   );
-  line(['', 'ready in', 'loop busy', 'main MiB', 'plugins MiB', 'longest stall', 'scrape', 'database MiB']);
-  for (const { name, readySeconds, cpu, stallMs, scrapeMs, ...sizes } of stages) {
+  line([
+    '',
+    'ready in',
+    'loop busy',
+    'main MiB',
+    'plugins MiB',
+    'longest stall',
+    'scrape',
+    'database MiB',
+    'longest send',
+  ]);
+  for (const { name, readySeconds, cpu, stallMs, scrapeMs, sends, ...sizes } of stages) {
     const ready = readySeconds === null ? '' : `${readySeconds.toFixed(1)} s`;
     const mib = [sizes.mainMib, sizes.pluginsMib].map((size) => size.toFixed(0));
     const times = [stallMs, scrapeMs].map((ms) => `${ms.toFixed(0)} ms`);
-    line([name, ready, cpu.toFixed(2), ...mib, ...times, sizes.databaseMib.toFixed(1)]);
+    const failed = sends === null || sends.failed === 0 ? '' : `, ${sends.failed} failed`;
+    const send = sends === null ? '' : `${sends.longestMs.toFixed(0)} ms${failed}`;
+    line([name, ready, cpu.toFixed(2), ...mib, ...times, sizes.databaseMib.toFixed(1), send]);
   }
   process.stdout.write('\n');
   for (const { name, ms } of reads) line([`GET ${name}`, `${ms.toFixed(1)} ms`]);
