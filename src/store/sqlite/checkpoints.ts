@@ -42,6 +42,11 @@ export class Checkpoints {
     this.#start = start;
   }
 
+  /** Whether {@link settled} has something to wait for. Otherwise it changes nothing. */
+  get isDue(): boolean {
+    return this.#isCopied || this.#growth() >= PAGES_AHEAD;
+  }
+
   /** Why the database file cannot be trusted, else undefined. A restart repairs it by copying the log into it anew. */
   get failure(): unknown {
     return this.#failure;

@@ -37,6 +37,10 @@ export class DurableCommits implements GroupTransactions {
   readonly #look: StatementSync;
   #changesBefore: unknown;
   #version = 0;
+  /** Pages in the log after the last commit; undefined when nothing waits for its flush. */
+  #unflushed: (() => number) | undefined;
+  /** The latest flush. Never fails. */
+  #flushing: Promise<void> | undefined;
   #failure: unknown;
 
   constructor({ writing, reading, wal, checkpoints, log }: DurableCommitsParts) {
@@ -69,6 +73,8 @@ export class DurableCommits implements GroupTransactions {
   }
 
   async ready(): Promise<void> {
+    // During a flush the readers' snapshot would keep the log from beginning anew.
+    if (this.#checkpoints.isDue) await this.#flushing;
     if (this.isIntact) await this.#checkpoints.settled();
   }
 
@@ -78,7 +84,9 @@ export class DurableCommits implements GroupTransactions {
     this.#changesBefore = this.#totalChanges();
   }
 
-  async commit(): Promise<void> {
+  commit(): void {
+    // The transaction may have read what a failed flush did not keep.
+    this.assertIntact();
     // Nothing was changed, and everything written before is on disk.
     if (this.#totalChanges() === this.#changesBefore) {
       this.#writing.exec('commit');
@@ -93,9 +101,17 @@ export class DurableCommits implements GroupTransactions {
       this.#letGo();
       throw cause;
     }
-    await this.#flush();
-    this.#letGo();
-    this.#checkpoints.grown(() => Number(this.#pages.get()?.['log']));
+    this.#unflushed = this.#pagesNow();
+  }
+
+  async flush(): Promise<void> {
+    const pages = this.#unflushed;
+    if (pages === undefined) return;
+    this.#unflushed = undefined;
+    const flushed = this.#flush();
+    this.#flushing = flushed.catch(() => undefined);
+    await flushed;
+    this.#checkpoints.grown(pages);
   }
 
   undo(): void {
@@ -121,6 +137,19 @@ export class DurableCommits implements GroupTransactions {
       this.#log.error({ err: cause }, 'the disk failed while the database was written; restart when it is well');
       const reason = 'The disk failed while this was written: whether it is kept shows after a restart of the service';
       throw new StoreUnavailable(reason, cause);
+    }
+    this.#letGo();
+  }
+
+  /** Counts the pages of the log. SQLite refuses to while a transaction writes. */
+  #pagesNow(): () => number {
+    try {
+      const pages = Number(this.#pages.get()?.['log']);
+      return () => pages;
+    } catch (cause) {
+      return () => {
+        throw cause;
+      };
     }
   }
 

@@ -16,8 +16,13 @@ export interface GroupTransactions {
   ready(): Promise<void>;
   /** @throws when nothing can be written */
   begin(): void;
-  /** Resolves once everything written since `begin` is on disk. Readers do not see it before. */
-  commit(): Promise<void>;
+  /**
+   * Commits, once the flush of the group before has ended. Readers do not see it before {@link flush}.
+   * @throws when nothing can be written, also after a flush that failed
+   */
+  commit(): void;
+  /** Resolves once everything committed is on disk, and readers see it. The next transaction may begin meanwhile. */
+  flush(): Promise<void>;
   /** Rolls back the open transaction, if there is one. Never fails. */
   undo(): void;
 }
@@ -28,10 +33,18 @@ interface Job {
   fail(cause: unknown): void;
 }
 
+/** The bodies of one commit. */
+interface Group {
+  /** How many of the waiting bodies have run in it. */
+  taken: number;
+  reports: (() => void)[];
+}
+
 /**
  * Runs write bodies one after another on SQLite's one writing connection, many per commit, because a commit costs a
- * flush to disk. Bodies that arrive during a commit share the next one. A body that throws is undone alone. A body may
- * await only its writer. A body that awaits something else for a turn of the event loop is undone too. Between two
+ * flush to disk. While it is flushed, the bodies of the next commit run. They may read what is not on disk yet, so their
+ * commit and every report of theirs come after that flush, and fail with it. A body that throws is undone alone. A body
+ * may await only its writer. A body that awaits something else for a turn of the event loop is undone too. Between two
  * statements a long body gives the event loop a turn.
  */
 export class WriterQueue {
@@ -41,6 +54,9 @@ export class WriterQueue {
   readonly #clock: Clock;
   readonly #jobs: Job[] = [];
   #working = false;
+  /** The flush under way and the reports after it. Neither ever fails. */
+  #flushing: Promise<void> | undefined;
+  #reporting: Promise<void> | undefined;
   /** Of the running body. */
   #turns: BodyTurns | undefined;
   /** When the turn of the event loop began in which bodies run now. */
@@ -80,7 +96,15 @@ export class WriterQueue {
 
   /** Resolves when all bodies in the queue have ended. */
   async drained(): Promise<void> {
-    if (this.#working) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    while (!this.#isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #isIdle(): boolean {
+    return !this.#working && this.#reporting === undefined;
+  }
+
+  #tellIdle(): void {
+    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   /** Starts in the next turn of the loop: bodies that arrive in this turn share the commit. */
@@ -98,34 +122,69 @@ export class WriterQueue {
       return;
     }
     this.#working = false;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+    this.#tellIdle();
   }
 
   async #commitGroup(): Promise<void> {
-    this.#turnBegan = this.#clock.elapsed();
-    const deadline = this.#turnBegan + GROUP_MS;
-    const reports: (() => void)[] = [];
-    let taken = 0;
+    const group: Group = { taken: 0, reports: [] };
     try {
       this.#transactions.begin();
-      do {
-        const job = this.#jobs[taken];
-        if (job === undefined) break;
-        taken += 1;
-        this.#database.exec('savepoint body');
-        const { kept, report } = await job.run();
-        this.#database.exec(kept ? 'release body' : 'rollback to body; release body');
-        reports.push(report);
-      } while (this.#clock.elapsed() < deadline);
-      await this.#transactions.commit();
-      this.#jobs.splice(0, taken);
+      await this.#runBodies(group);
+      if (this.#flushing !== undefined) {
+        await this.#flushing;
+        // Those that have come meanwhile.
+        await this.#runBodies(group);
+      }
+      this.#transactions.commit();
     } catch (cause) {
       // The commit failed, or SQLite rolled the whole transaction back (disk full, I/O error). Nothing of it is stored,
       // unless the cause says otherwise.
       this.#transactions.undo();
-      const error = cause instanceof AppError ? cause : unwritable(cause);
       // If even `begin` failed, the waiting bodies would fail too.
-      for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
+      for (const job of this.#jobs.splice(0, group.taken === 0 ? this.#jobs.length : group.taken))
+        job.fail(unwritable(cause));
+      return;
+    }
+    const jobs = this.#jobs.splice(0, group.taken);
+    const flushed = this.#transactions.flush().then(() => undefined, unwritable);
+    const reporting = this.#report(flushed, this.#reporting, jobs, group.reports);
+    this.#reporting = reporting;
+    void reporting.then(() => {
+      if (this.#reporting !== reporting) return;
+      this.#reporting = undefined;
+      this.#tellIdle();
+    });
+    this.#flushing = flushed.then(() => {
+      this.#flushing = undefined;
+    });
+  }
+
+  /** Runs the waiting bodies in the open transaction, for some time. */
+  async #runBodies(group: Group): Promise<void> {
+    this.#turnBegan = this.#clock.elapsed();
+    const deadline = this.#turnBegan + GROUP_MS;
+    do {
+      const job = this.#jobs[group.taken];
+      if (job === undefined) return;
+      group.taken += 1;
+      this.#database.exec('savepoint body');
+      const { kept, report } = await job.run();
+      this.#database.exec(kept ? 'release body' : 'rollback to body; release body');
+      group.reports.push(report);
+    } while (this.#clock.elapsed() < deadline);
+  }
+
+  /** Reports to the bodies of a group after its flush, and after the reports to the groups before it. */
+  async #report(
+    flushed: Promise<AppError | undefined>,
+    earlier: Promise<void> | undefined,
+    jobs: readonly Job[],
+    reports: readonly (() => void)[],
+  ): Promise<void> {
+    const failure = await flushed;
+    await earlier;
+    if (failure !== undefined) {
+      for (const job of jobs) job.fail(failure);
       return;
     }
     for (const [at, report] of reports.entries()) {
@@ -148,8 +207,8 @@ export class WriterQueue {
   }
 }
 
-function unwritable(cause: unknown): StoreUnavailable {
-  return new StoreUnavailable('The database cannot be written', cause);
+function unwritable(cause: unknown): AppError {
+  return cause instanceof AppError ? cause : new StoreUnavailable('The database cannot be written', cause);
 }
 
 /** How long the statements of bodies may hold the event loop, in milliseconds. */

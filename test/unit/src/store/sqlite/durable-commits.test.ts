@@ -37,6 +37,11 @@ function open(t: Test, start?: StartCheckpointThread) {
     wal,
     commits,
     lines,
+    /** Commits and flushes. */
+    async kept() {
+      commits.commit();
+      await commits.flush();
+    },
     insert: (id: number) => writing.prepare('insert into things values (?)').run(id),
     seen: () => ids(reading),
     written: () => ids(writing),
@@ -44,12 +49,12 @@ function open(t: Test, start?: StartCheckpointThread) {
 }
 
 t.test('what is committed is read when it is on disk, and not before', async (t) => {
-  const { writing, wal, commits, insert, seen, written } = open(t);
+  const { writing, wal, commits, kept, insert, seen, written } = open(t);
   wal.hold();
   commits.begin();
   insert(1);
   let isDone = false;
-  const commit = commits.commit().then(() => {
+  const commit = kept().then(() => {
     isDone = true;
   });
   await wal.asked();
@@ -60,7 +65,7 @@ t.test('what is committed is read when it is on disk, and not before', async (t)
   t.strictSame(seen(), [1]);
   commits.begin();
   insert(2);
-  const second = commits.commit();
+  const second = kept();
   await wal.asked();
   t.strictSame(seen(), [1], 'readers stay at what is on disk');
   wal.release();
@@ -76,30 +81,30 @@ t.test('the main loop flushes nothing by itself', async (t) => {
 });
 
 t.test('a group that changed nothing asks for no flush', async (t) => {
-  const { wal, commits, reading, insert, written } = open(t);
+  const { wal, commits, kept, reading, insert, written } = open(t);
   wal.hold();
   commits.begin();
-  await commits.commit();
+  await kept();
   t.equal(wal.flushes, 0);
   wal.release();
   commits.begin();
   insert(1);
-  await commits.commit();
+  await kept();
   t.equal(wal.flushes, 1);
   t.equal(reading.isTransaction, false);
   t.strictSame(written(), [1]);
 });
 
 t.test('after a flush that failed nothing is written, and readers stay where they are', async (t) => {
-  const { wal, commits, lines, insert, seen } = open(t);
+  const { wal, commits, kept, lines, insert, seen } = open(t);
   commits.begin();
   insert(1);
-  await commits.commit();
+  await kept();
   commits.assertIntact();
   wal.hold();
   commits.begin();
   insert(2);
-  const commit = commits.commit();
+  const commit = kept();
   await wal.asked();
   const cause = new Error('EIO');
   wal.fail(cause);
@@ -122,13 +127,40 @@ t.test('after a flush that failed nothing is written, and readers stay where the
   );
 });
 
+t.test('what is written during a flush is read after its own flush, and not after one that failed', async (t) => {
+  const { wal, commits, insert, seen, written } = open(t);
+  wal.hold();
+  commits.begin();
+  insert(1);
+  commits.commit();
+  const first = commits.flush();
+  await wal.asked();
+  commits.begin();
+  insert(2);
+  t.strictSame(seen(), []);
+  wal.pass();
+  await first;
+  t.strictSame(seen(), [1]);
+  commits.commit();
+  const second = commits.flush();
+  await wal.asked();
+  t.strictSame([seen(), commits.version], [[1], 1]);
+  commits.begin();
+  insert(3);
+  wal.fail(new Error('EIO'));
+  await t.rejects(second, { code: 'UNAVAILABLE' });
+  t.throws(() => commits.commit(), { code: 'UNAVAILABLE', cause: { message: 'EIO' } });
+  commits.undo();
+  t.strictSame([seen(), written()], [[1], [1, 2]]);
+});
+
 t.test('after a checkpoint whose flush failed nothing is written, and what was is kept', async (t) => {
   const program = `
     const { parentPort } = require('node:worker_threads');
     parentPort.on('message', (order) => order === 'end' ? parentPort.close()
       : parentPort.postMessage({ failure: 'disk I/O error', isForGood: true }));`;
   const threads: Worker[] = [];
-  const { writing, commits, seen } = open(t, () => {
+  const { writing, commits, kept, seen } = open(t, () => {
     const thread = new Worker(program, { eval: true });
     threads.push(thread);
     return thread;
@@ -136,7 +168,7 @@ t.test('after a checkpoint whose flush failed nothing is written, and what was i
   writing.exec('create table bytes (bytes blob) strict');
   commits.begin();
   writing.exec('insert into things values (1); insert into bytes values (zeroblob(5000000))');
-  await commits.commit();
+  await kept();
   t.equal(commits.isIntact, true);
   const [thread] = threads;
   if (thread === undefined) throw new Error('no checkpoint was begun');
@@ -149,29 +181,29 @@ t.test('after a checkpoint whose flush failed nothing is written, and what was i
 });
 
 t.test('a commit that SQLite refuses is undone, and holds no reader', async (t) => {
-  const { writing, reading, commits, insert, wal, seen } = open(t);
+  const { writing, reading, commits, kept, insert, wal, seen } = open(t);
   writing.exec(`
     pragma foreign_keys = on;
     create table parts (thing integer references things (id) deferrable initially deferred) strict`);
   commits.begin();
   insert(1);
   writing.exec('insert into parts values (99)');
-  await t.rejects(commits.commit(), /FOREIGN KEY/);
+  await t.rejects(kept(), /FOREIGN KEY/);
   t.equal(reading.isTransaction, false);
   commits.undo();
   t.equal(wal.flushes, 0);
   commits.begin();
   insert(2);
-  await commits.commit();
+  await kept();
   t.strictSame(seen(), [2]);
 });
 
 t.test('a reader that cannot be held stops the commit', async (t) => {
-  const { writing, reading, commits, insert, written } = open(t);
+  const { writing, reading, commits, kept, insert, written } = open(t);
   reading.exec('begin');
   commits.begin();
   insert(1);
-  await t.rejects(commits.commit(), /transaction within a transaction/);
+  await t.rejects(kept(), /transaction within a transaction/);
   t.equal(writing.isTransaction, true);
   commits.undo();
   reading.exec('commit');

@@ -6,14 +6,12 @@ import { AppError, StoreUnavailable } from '../../../../../src/domain/errors.ts'
 import { BodyTurns, type GroupTransactions, WriterQueue } from '../../../../../src/store/sqlite/writer-queue.ts';
 import { BodyGuard } from '../../../../../src/store/write-body-guard.ts';
 
-/** Real SQLite transactions. `onTheWay` runs between the commit and its report. */
+/** Real SQLite transactions. `onTheWay` is the flush. */
 function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = async () => {}): GroupTransactions {
   return {
     begin: () => database.exec('begin immediate'),
-    async commit() {
-      database.exec('commit');
-      await onTheWay();
-    },
+    commit: () => database.exec('commit'),
+    flush: onTheWay,
     undo() {
       if (database.isOpen && database.isTransaction) database.exec('rollback');
     },
@@ -213,14 +211,96 @@ t.test('nobody hears of an end before the commit has ended, also not whose body 
   await asked;
   const later = [3, 4].map((id) => queue.run(async () => insert(id)).then(() => order.push(`later ${id}`)));
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-  t.strictSame(order, ['commit'], 'and no other group begins meanwhile');
+  t.strictSame(order, ['commit'], 'and no other group is committed meanwhile');
   commits[0]?.resolve();
   await Promise.all([first, heard]);
-  t.strictSame(order, ['commit', 'first', 'failed']);
+  const heardOf = () => order.filter((what) => what !== 'commit');
+  t.strictSame(heardOf(), ['first', 'failed']);
   for (let turn = 0; turn < 1000 && commits.length < 2; turn += 1) await nextTurn();
   commits[1]?.resolve();
   await Promise.all(later);
-  t.strictSame(order.slice(3), ['commit', 'later 3', 'later 4'], 'what came meanwhile shares a commit');
+  t.strictSame(heardOf().slice(2), ['later 3', 'later 4']);
+  t.equal(commits.length, 2, 'what came meanwhile shares a commit');
+});
+
+t.test('bodies run while the commit before is flushed, and end after it', async (t) => {
+  const flushes: PromiseWithResolvers<void>[] = [];
+  const { database, queue, insert, ids } = open(t, still, (database) =>
+    transactionsOf(database, () => {
+      const flush = Promise.withResolvers<void>();
+      flushes.push(flush);
+      return flush.promise;
+    }),
+  );
+  const ended: number[] = [];
+  const begun: unknown[] = [];
+  const put = (id: number) =>
+    queue
+      .run(async () => {
+        begun.push(ids());
+        insert(id);
+      })
+      .then(() => ended.push(id));
+  const turns = async (isDone: () => boolean) => {
+    for (let turn = 0; turn < 1000 && !isDone(); turn += 1) await nextTurn();
+    t.ok(isDone());
+  };
+  const first = put(1);
+  await turns(() => flushes.length === 1);
+  const second = put(2);
+  await turns(() => begun.length === 2);
+  t.strictSame(begun, [[], [1]], 'it sees what is flushed now');
+  t.equal(database.isTransaction, true);
+  const third = put(3);
+  flushes[0]?.resolve();
+  await first;
+  await turns(() => flushes.length === 2);
+  t.strictSame(begun, [[], [1], [1, 2]], 'what came during the flush shares its commit');
+  t.strictSame(ended, [1]);
+  let isDrained = false;
+  const drained = queue.drained().then(() => {
+    isDrained = true;
+  });
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  t.equal(isDrained, false, 'a flush is under way');
+  flushes[1]?.resolve();
+  await Promise.all([second, third, drained]);
+  t.strictSame(ended, [1, 2, 3]);
+});
+
+t.test('nothing is kept of bodies that ran during a flush that failed', async (t) => {
+  const flush = Promise.withResolvers<void>();
+  let failure: Error | undefined;
+  const { queue, insert, ids } = open(t, still, (database) => ({
+    ...transactionsOf(database, async () => {
+      await flush.promise.catch((cause: Error) => {
+        failure = cause;
+        throw cause;
+      });
+    }),
+    commit() {
+      if (failure !== undefined) throw failure;
+      database.exec('commit');
+    },
+  }));
+  const first = t.rejects(
+    queue.run(async () => insert(1)),
+    { code: 'UNAVAILABLE', cause: /EIO/ },
+  );
+  for (let turn = 0; turn < 1000 && ids().length === 0; turn += 1) await nextTurn();
+  let hasRun = false;
+  const second = t.rejects(
+    queue.run(async () => {
+      insert(2);
+      hasRun = true;
+    }),
+    { code: 'UNAVAILABLE', cause: /EIO/ },
+  );
+  for (let turn = 0; turn < 1000 && !hasRun; turn += 1) await nextTurn();
+  t.ok(hasRun);
+  flush.reject(new Error('EIO'));
+  await Promise.all([first, second]);
+  t.strictSame(ids(), [1], 'whether the first is on disk is not known');
 });
 
 t.test('what a commit fails with is what its bodies fail with, in words of ours', async (t) => {
