@@ -1,6 +1,7 @@
 import type { ChainClient } from '../../chains/chain-client.ts';
 import { AppError } from '../../domain/errors.ts';
 import { didYouMean } from '../../domain/json/issue-text.ts';
+import type { WireObject } from '../../domain/json/json.ts';
 import { whenKnown } from '../../domain/when-known.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
@@ -48,6 +49,30 @@ export function createRelayersService({ read, relayers, create, remove, update }
     return askChain(access, (client) => client.balance(access.account.address, { identity }));
   }
 
+  async function statusOf(relayerId: string): Promise<WireObject> {
+    const access = await relayers.find(relayerId);
+    const { relayer } = access;
+    const identity = await identityOf(relayer);
+    const [balance, pending, confirmedAt, counter] = await Promise.all([
+      balanceOf(access, identity),
+      read.pendingCount(relayerId),
+      read.lastConfirmedAt(relayerId),
+      counterOf(access, identity),
+    ]);
+    return Object.freeze({
+      network_type: relayer.networkType,
+      balance: shown(balance),
+      pending_transactions_count: pending,
+      last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
+      system_disabled: relayer.disabledReason !== null,
+      paused: relayer.paused,
+      ...Object.fromEntries(Object.entries(counter).map(([key, value]) => [key, shown(value)])),
+      ...unavailable({ balance, ...counter }),
+    });
+  }
+
+  const statuses = new SharedLooks(statusOf);
+
   return {
     get: (relayerId) => whenKnown(relayers.relayer(relayerId), viewOf),
 
@@ -67,25 +92,8 @@ export function createRelayersService({ read, relayers, create, remove, update }
     },
 
     async status(relayerId) {
-      const access = await relayers.find(relayerId);
-      const { relayer } = access;
-      const identity = await identityOf(relayer);
-      const [balance, pending, confirmedAt, counter] = await Promise.all([
-        balanceOf(access, identity),
-        read.pendingCount(relayerId),
-        read.lastConfirmedAt(relayerId),
-        counterOf(access, identity),
-      ]);
-      return {
-        network_type: relayer.networkType,
-        balance: shown(balance),
-        pending_transactions_count: pending,
-        last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
-        system_disabled: relayer.disabledReason !== null,
-        paused: relayer.paused,
-        ...Object.fromEntries(Object.entries(counter).map(([key, value]) => [key, shown(value)])),
-        ...unavailable({ balance, ...counter }),
-      };
+      await relayers.assertThere(relayerId);
+      return statuses.of(relayerId);
     },
 
     async balance(relayerId) {
@@ -95,6 +103,44 @@ export function createRelayersService({ read, relayers, create, remove, update }
     },
   };
 }
+
+/** How long those who ask wait for the look that is under way, at most. */
+const LOOK_MS = 10;
+
+/**
+ * Lets those who ask while a look is under way share one look, which begins after all of them have asked: when the
+ * present one is over, or soon, should that take long. So nobody gets what was true before he asked, and many who ask
+ * at once cost the nodes no more than a few.
+ */
+export class SharedLooks<T> {
+  readonly #look: (key: string) => Promise<T>;
+  readonly #maxWaitMs: number;
+  readonly #under = new Map<string, { now: Promise<T>; next: Promise<T> | undefined }>();
+
+  constructor(look: (key: string) => Promise<T>, maxWaitMs = LOOK_MS) {
+    this.#look = look;
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  of(key: string): Promise<T> {
+    const under = this.#under.get(key);
+    if (under === undefined) return this.#begin(key);
+    under.next ??= withTimeout(this.#maxWaitMs, under.now.then(nothing, nothing)).then(() => this.#begin(key));
+    return under.next;
+  }
+
+  #begin(key: string): Promise<T> {
+    const under = { now: this.#look(key), next: undefined };
+    this.#under.set(key, under);
+    const end = () => {
+      if (this.#under.get(key) === under && under.next === undefined) this.#under.delete(key);
+    };
+    under.now.then(end, end);
+    return under.now;
+  }
+}
+
+function nothing(): void {}
 
 /** @throws AppError `NOT_AVAILABLE_YET` in a family that cannot act yet */
 function nextOf(

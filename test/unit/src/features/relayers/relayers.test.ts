@@ -1,6 +1,7 @@
 import t from 'tap';
 import { operatorOnce } from '../../../../support/caller.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';
 import { settingsStage } from '../../../../support/settings-stage.ts';
 import { relayerOf, transactionOf } from '../../../../support/store.ts';
@@ -139,6 +140,49 @@ t.test('the sequence in the status goes on from what is signed, and never behind
   const sequence = { ...world.family.sequence, showsLast: true };
   Object.defineProperty(world.family, 'sequence', { value: sequence });
   t.equal(await nonce(), '8', 'in a family whose clients count on themselves');
+});
+
+t.test('those who ask for a status meanwhile share one look, which begins after they have asked', async (t) => {
+  const world = await EngineWorld.open(t);
+  const looks: PromiseWithResolvers<bigint>[] = [];
+  world.client.balance = () => {
+    const look = Promise.withResolvers<bigint>();
+    looks.push(look);
+    return look.promise;
+  };
+  const { relayers } = world.services();
+  const first = relayers.status('r1');
+  await eventually(() => looks.length === 1, Boolean);
+  const sent = await world.accept('sent after the first look began');
+  const later = [relayers.status('r1'), relayers.status('r1'), relayers.status('r1')];
+  looks[0]?.resolve(1n);
+  t.match(await first, { balance: '1', pending_transactions_count: 0 });
+  await eventually(() => looks.length === 2, Boolean);
+  const last = relayers.status('r1');
+  looks[1]?.reject(new TypeError('a fault of our own'));
+  for (const one of later) await t.rejects(one, { name: 'TypeError' });
+  await eventually(() => looks.length === 3, Boolean);
+  looks[2]?.resolve(3n);
+  t.match(await last, { balance: '3', pending_transactions_count: 1 }, `a failed look is nobody else's: ${sent.id}`);
+  t.equal(looks.length, 3);
+});
+
+t.test('a look that hangs holds up the next one only for a moment', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { relayers } = world.services();
+  const hung = Promise.withResolvers<bigint>();
+  let asked = 0;
+  world.client.balance = () => {
+    asked += 1;
+    return asked === 1 ? hung.promise : Promise.resolve(2n);
+  };
+  const first = relayers.status('r1');
+  await eventually(() => asked === 1, Boolean);
+  t.match(await relayers.status('r1'), { balance: '2' });
+  hung.resolve(1n);
+  t.match(await first, { balance: '1' });
+  t.match(await relayers.status('r1'), { balance: '2' });
+  t.equal(asked, 3, 'one that is over is not shared');
 });
 
 t.test('figures are asked of endpoints of the chain that the network was found to be', async (t) => {
