@@ -116,6 +116,9 @@ export type CallOutcome =
   | { kind: 'threw'; message: string; code: string; status: number; details: string }
   | { kind: 'ended'; code: EndCode; message: string };
 
+/** How a call ended whose handler has not returned. */
+export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;
+
 /** What a call consumed; measured by the child and, where it matters, again by the host. */
 export interface Usage {
   /** Sum of the guest's stretches, in milliseconds. */

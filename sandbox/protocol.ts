@@ -64,12 +64,17 @@ export const UP = {
   LEAVE: 4,
   /** {@link RequestMessage}: a capability call. */
   REQUEST: 5,
-  /** {@link LogEntry}. */
+  /** A {@link LogEntry}: its level, a space, its message. */
   LOG: 6,
-  /** {@link DoneMessage}: the call has ended inside the child. */
+  /** {@link DoneMessage}: the call has ended inside the child, and its handler has not returned. */
   DONE: 7,
   /** The number of isolates alive, in decimal digits: now and then, when it is not what was said last. */
   ISOLATES: 8,
+  /**
+   * LEAVE and the end of a call whose handler has returned: the numbers of a {@link DoneMessage} in their order, between
+   * spaces; after a newline, the JSON text of the result. Most calls end so, and the host reads no JSON for it.
+   */
+  RETURNED: 9,
 } as const;
 
 /**
@@ -105,7 +110,7 @@ export interface ReplyMessage {
   reply: CapabilityReply;
 }
 
-/** The last frame of every call, even when the host ended the call. Each INVOKE gets one DONE. */
+/** The last frame of every call, even when the host ended the call. Each INVOKE gets one DONE or RETURNED. */
 export interface DoneMessage {
   outcome: CallOutcome;
   usage: Usage;
@@ -206,7 +211,7 @@ export type ParsedFrame =
   /** `refusal`: why no host should see this request. */
   | { kind: typeof UP.REQUEST; message: RequestMessage; refusal: string | null; bytes: number }
   | { kind: typeof UP.LOG; entry: LogEntry; bytes: number }
-  | { kind: typeof UP.DONE; message: DoneMessage }
+  | { kind: typeof UP.DONE | typeof UP.RETURNED; message: DoneMessage }
   | { kind: typeof UP.ISOLATES; isolates: number }
   /** What an honest child would not have sent. */
   | { kind: 'violation'; detail: string };

@@ -10,7 +10,7 @@
  * `URL.name` is `URL`.
  */
 
-import type { CallOutcome, InvocationContext } from '../contract.ts';
+import type { CallFailure, InvocationContext } from '../contract.ts';
 import { NAMESPACES, RUN_PLUGIN } from '../language-names.ts';
 import type { ReplyMessage } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
@@ -248,6 +248,6 @@ export function missingHandlerText(moduleExports: unknown): string {
   }
 }
 
-function failureText(outcome: CallOutcome, report: string): string {
+function failureText(outcome: CallFailure, report: string): string {
   return `{"outcome":${outcomeText(outcome)},"report":${quoteJson(report)}}`;
 }

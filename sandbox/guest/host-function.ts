@@ -10,8 +10,9 @@ import type { Limits } from '../contract.ts';
  * | op | text | answer |
  * | --- | --- | --- |
  * | `request` | `RequestMessage` | `""` or the text of an error |
- * | `log` | `LogEntry` | `""` |
- * | `done` | `Outcome` | `""` |
+ * | `log` | level, space, message of a `LogEntry` | `""` |
+ * | `returned` | the JSON text of what the handler has returned | `""` |
+ * | `done` | any other `CallOutcome` | `""` |
  * | `retire` | `""` | `""`; the isolate serves no other call |
  * | `impure` | `""` | `""`; the module has read the time or drawn a number while it loaded |
  * | `timer` | `id delayMs` | `""` or the text of an error |
@@ -46,6 +47,7 @@ export interface UrlParts {
 export type HostOp =
   | 'request'
   | 'log'
+  | 'returned'
   | 'done'
   | 'retire'
   | 'impure'

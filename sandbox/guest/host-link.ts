@@ -1,4 +1,4 @@
-import type { CallOutcome, LogEntry } from '../contract.ts';
+import type { CallFailure, CallOutcome, LogEntry } from '../contract.ts';
 import type { HostFunction, UrlParts } from './host-function.ts';
 import { enumerableKeys, parseJson, quoteJson } from './intrinsics/primordials.ts';
 import type { CryptoQuestion } from './node/crypto/crypto-question.ts';
@@ -15,11 +15,12 @@ export class HostLink {
   }
 
   log(level: LogEntry['level'], message: string): void {
-    this.#host('log', `{"level":${quoteJson(level)},"message":${quoteJson(message)}}`);
+    this.#host('log', `${level} ${message}`);
   }
 
   done(outcome: CallOutcome): void {
-    this.#host('done', outcomeText(outcome));
+    if (outcome.kind === 'returned') this.#host('returned', outcome.json);
+    else this.#host('done', outcomeText(outcome));
   }
 
   /** Tells the host to give this isolate no other call: a call has left code or changes behind. */
@@ -111,11 +112,9 @@ function stringifyFlat(question: CryptoQuestion): string {
   return `${text}}`;
 }
 
-/** An outcome's JSON text. */
-export function outcomeText(outcome: CallOutcome): string {
+/** The JSON text of an outcome other than a return. */
+export function outcomeText(outcome: CallFailure): string {
   switch (outcome.kind) {
-    case 'returned':
-      return `{"kind":"returned","json":${quoteJson(outcome.json)}}`;
     case 'threw': {
       const { message, code, status, details } = outcome;
       return `{"kind":"threw","message":${quoteJson(message)},"code":${quoteJson(code)},"status":${status},"details":${quoteJson(details)}}`;

@@ -38,7 +38,7 @@ export interface BridgedCall {
 }
 
 /** The beginning of the text of a log entry for an uncaught error. */
-const UNCAUGHT = '{"level":"uncaught",';
+const UNCAUGHT = 'uncaught ';
 
 /** The number at the beginning of the text of a `ReplyMessage`. */
 const REPLY_NUMBER = /^\{"id":(\d+)/;
@@ -71,7 +71,8 @@ export class HostCallBridge {
   readonly #call: BridgedCall;
   readonly #channel: Channel;
   readonly #timers = new Map<number, NodeJS.Timeout>();
-  /** JSON text of the call's {@link CallOutcome}, or null while it has none. Later outcomes do not replace the first. */
+  /** JSON text of what the handler has returned, or of another {@link CallOutcome}: of the first there was. */
+  #result: string | null = null;
   #outcome: string | null = null;
   #open = true;
   #announced = false;
@@ -122,6 +123,16 @@ export class HostCallBridge {
     return this.#pendingJobs > 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#result !== null || this.#outcome !== null;
+  }
+
+  /** JSON text of what the handler has returned; null where the call goes on or has another {@link outcome}. */
+  get result(): string | null {
+    return this.#result;
+  }
+
+  /** JSON text of the call's {@link CallOutcome} when that is no return. */
   get outcome(): string | null {
     return this.#outcome;
   }
@@ -151,7 +162,7 @@ export class HostCallBridge {
 
   /** Ends the call from outside the guest, unless it has ended already. */
   end(outcome: CallOutcome): void {
-    this.#outcome ??= JSON.stringify(outcome);
+    if (!this.hasEnded) this.#outcome = JSON.stringify(outcome);
   }
 
   /**
@@ -164,7 +175,7 @@ export class HostCallBridge {
     const left = [counted(timers, 'timer'), counted(this.#pendingJobs, 'operation of crypto', 'operations of crypto')];
     if (timers + this.#pendingJobs === 0) return;
     const message = `The handler has returned and left ${left.filter(Boolean).join(' and ')} behind, which the call's end has stopped: await or clear what it starts`;
-    this.log(JSON.stringify({ level: 'warn', message }));
+    this.log(`warn ${message}`);
   }
 
   /** Counts a reply for the guest. Returns false when no request waits for it. `text` is that of a `ReplyMessage`. */
@@ -192,6 +203,8 @@ export class HostCallBridge {
         return this.#request(text);
       case 'log':
         return this.log(text);
+      case 'returned':
+        return this.#returned(text);
       case 'done':
         return this.#done(text);
       case 'timer':
@@ -207,7 +220,7 @@ export class HostCallBridge {
     }
   }
 
-  /** Sends the text of one {@link LogEntry} up at once, so that it survives whatever the guest does next. */
+  /** Sends one {@link LogEntry}, as `UP.LOG` has it, up at once, so that it survives whatever the guest does next. */
   log(text: string): string {
     if (!this.#open) return '';
     const room = text.startsWith(UNCAUGHT) ? this.#uncaught : this.#logs;
@@ -221,7 +234,7 @@ export class HostCallBridge {
   }
 
   #request(text: string): string {
-    if (!this.#open || this.#outcome !== null) return OVER;
+    if (!this.#open || this.hasEnded) return OVER;
     const { calls } = this.#call.limits;
     if (this.#requests >= calls) {
       const message = `The plugin made more than ${calls} capability calls (limits.calls)`;
@@ -240,25 +253,32 @@ export class HostCallBridge {
     return '';
   }
 
-  #done(text: string): string {
-    if (!this.#open || this.#outcome !== null) return '';
+  #returned(text: string): string {
+    if (!this.#open || this.hasEnded) return '';
     this.#announced = true;
-    const { result_bytes } = this.#call.limits;
-    // Here the result is JSON text inside JSON, and escaping may double its size. The host measures it unescaped.
-    if (Buffer.byteLength(text) > 2 * result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2) {
-      this.end({
-        kind: 'ended',
-        code: 'RESULT_TOO_LARGE',
-        message: `The result is larger than ${result_bytes} bytes (limits.result_bytes)`,
-      });
-    } else {
-      this.#outcome = text;
-    }
+    if (Buffer.byteLength(text) > this.#call.limits.result_bytes) this.#endTooLarge();
+    else this.#result = text;
     return '';
   }
 
+  #done(text: string): string {
+    if (!this.#open || this.hasEnded) return '';
+    this.#announced = true;
+    // The details are JSON text inside JSON, and escaping may double their size. The host measures them unescaped.
+    const most = 2 * this.#call.limits.result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2;
+    if (Buffer.byteLength(text) > most) this.#endTooLarge();
+    else this.#outcome = text;
+    return '';
+  }
+
+  #endTooLarge(): void {
+    const { result_bytes } = this.#call.limits;
+    const message = `The result is larger than ${result_bytes} bytes (limits.result_bytes)`;
+    this.end({ kind: 'ended', code: 'RESULT_TOO_LARGE', message });
+  }
+
   #setTimer(text: string): string {
-    if (!this.#open || this.#outcome !== null) return OVER;
+    if (!this.#open || this.hasEnded) return OVER;
     const [id = Number.NaN, delay = 0] = text.split(' ').map(Number);
     if (!Number.isSafeInteger(id)) return 'a timer needs a whole number as its id';
     this.#clearTimer(id);
@@ -291,7 +311,7 @@ export class HostCallBridge {
   }
 
   #job(text: string): string {
-    if (!this.#open || this.#outcome !== null) return OVER;
+    if (!this.#open || this.hasEnded) return OVER;
     const cut = text.indexOf(' ');
     const id = Number(text.slice(0, cut));
     if (!Number.isSafeInteger(id)) return 'a job needs a whole number as its id';
@@ -416,6 +436,7 @@ export function hostFunctionOutsideCalls(seed?: string): HostFunction {
       case 'job':
         return 'this works only while a call runs; use the form that ends in Sync';
       case 'log':
+      case 'returned':
       case 'done':
       case 'clear':
       case 'ref':

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { DurableStart, Limits, LogEntry } from '../contract.ts';
+import type { DurableStart, Limits } from '../contract.ts';
 import { UP } from '../protocol.ts';
 import { HostCallBridge } from './call-bridge.ts';
 import {
@@ -19,9 +19,6 @@ import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
 const LITTLE_MS = 0.1;
 /** The heap is measured after every so many of such calls. Asking V8 takes a third of the time of such a call. */
 const MEASURED_EVERY = 32;
-
-/** The beginning of the outcome text of a call that returned. */
-const RETURNED = '{"kind":"returned",';
 
 /** The parts of the process that a call uses. */
 export interface CallSurroundings {
@@ -148,12 +145,11 @@ export class IsolateCall {
     }
     if (escape !== null) this.#endBy(escape);
     if (this.leftCpuMs() <= 0) bridge.end(cpuLimit(this.limits));
-    const ended = bridge.outcome !== null;
-    const clean = ended && bridge.idle && this.#isolate.sound;
-    if (bridge.outcome?.startsWith(RETURNED) === true) bridge.logLeftBehind();
-    this.#channel.send(UP.LEAVE, this.id, '');
+    const clean = bridge.hasEnded && bridge.idle && this.#isolate.sound;
+    if (bridge.result === null) this.#channel.send(UP.LEAVE, this.id, '');
+    else bridge.logLeftBehind();
 
-    if (ended) this.#finish(clean);
+    if (bridge.hasEnded) this.#finish(clean);
     return true;
   }
 
@@ -162,12 +158,8 @@ export class IsolateCall {
     switch (escape.cause) {
       case 'time': {
         const outcome = sliceLimit(this.limits);
-        if (escape.stack !== '' && this.#bridge.outcome === null) {
-          const entry: LogEntry = {
-            level: 'uncaught',
-            message: `${outcome.code}: ${outcome.message}\n${escape.stack}`,
-          };
-          this.#bridge.log(JSON.stringify(entry));
+        if (escape.stack !== '' && !this.#bridge.hasEnded) {
+          this.#bridge.log(`uncaught ${outcome.code}: ${outcome.message}\n${escape.stack}`);
         }
         return this.#bridge.end(outcome);
       }
@@ -175,8 +167,7 @@ export class IsolateCall {
         return this.#bridge.end(memoryLimit(this.limits));
       case 'thrown': {
         // An unhandled rejection does not end the call: the handler may still return.
-        const entry: LogEntry = { level: 'uncaught', message: `Unhandled rejection: ${escape.text}` };
-        this.#bridge.log(JSON.stringify(entry));
+        this.#bridge.log(`uncaught Unhandled rejection: ${escape.text}`);
         return;
       }
       default:
@@ -192,8 +183,8 @@ export class IsolateCall {
 
   #heapBytes(): number {
     const isolate = this.#isolate;
-    const { outcome, requests } = this.#bridge;
-    const did = this.#cpuMs >= LITTLE_MS || requests > 0 || outcome?.startsWith(RETURNED) !== true;
+    const { result, requests } = this.#bridge;
+    const did = this.#cpuMs >= LITTLE_MS || requests > 0 || result === null;
     return did || isolate.served % MEASURED_EVERY === 1 ? isolate.measureHeap() : isolate.heapBytes;
   }
 
@@ -203,11 +194,17 @@ export class IsolateCall {
     this.#cpuMs += this.#bridge.jobMs;
     this.#leave();
     const { isolates } = this.#surroundings;
-    const { outcome, requests, droppedLogs } = this.#bridge;
-    const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${this.#heapBytes()}}`;
-    // The outcome is the guest's own text. It is inserted unchanged; the host parses it, outside this process.
-    const done = `{"outcome":${outcome},"usage":${usage},"dropped_logs":${droppedLogs},"isolates":${isolates}}`;
-    this.#channel.send(UP.DONE, this.id, done);
+    const { result, outcome, requests, droppedLogs } = this.#bridge;
+    const heapBytes = this.#heapBytes();
+    // The result or outcome is the guest's own text. It is passed on unchanged; the host checks it, outside this process.
+    if (result !== null) {
+      const numbers = `${this.#cpuMs} ${requests} ${heapBytes} ${droppedLogs} ${isolates}`;
+      this.#channel.send(UP.RETURNED, this.id, `${numbers}\n${result}`);
+    } else {
+      const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${heapBytes}}`;
+      const done = `{"outcome":${outcome},"usage":${usage},"dropped_logs":${droppedLogs},"isolates":${isolates}}`;
+      this.#channel.send(UP.DONE, this.id, done);
+    }
     this.#surroundings.onOver(clean);
   }
 }

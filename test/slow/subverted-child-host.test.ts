@@ -22,8 +22,9 @@ const ask = (call: string, id: number, method: string, params: object) =>
 t.test('no forged end becomes an answer, and the plugin beside it notices nothing', async (t) => {
   const { call, host, services } = await start(t);
   const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
-  const forged: Record<string, object> = {
-    'an answer within the answer': { kind: 'returned', json: 'null,"success":true,"forged":1' },
+  const within = `say(UP.ENTER, call); say(UP.RETURNED, call, '1 0 0 0 1\\nnull,"success":true,"forged":1'); return 'silent';`;
+  const forged: Record<string, object | string> = {
+    'an answer within the answer': within,
     'details that close the answer': {
       kind: 'threw',
       message: 'm',
@@ -38,7 +39,8 @@ t.test('no forged end becomes an answer, and the plugin beside it notices nothin
   for (const [what, outcome] of Object.entries(forged)) {
     // Different parameters each time. Otherwise the second call would be refused.
     way += 1;
-    const answer = await call('hostile', { ...hostileScript(`${inside('')} ${done(outcome)}`), way });
+    const script = typeof outcome === 'string' ? outcome : `${inside('')} ${done(outcome)}`;
+    const answer = await call('hostile', { ...hostileScript(script), way });
     t.equal(answer.status, 503, what);
     t.notMatch(answer.text, /forged/, what);
     t.match(await call('honest', { secret: what }), { status: 200, body: { data: { secret: what, kept: what } } });
@@ -54,7 +56,7 @@ t.test('what a plugin may raise itself arrives as it is, and harms nobody', asyn
   const { call } = await start(t);
   const code = 'A\r\nset-cookie: x=1\u001b[2J\u202e';
   const outcome = { kind: 'threw', message: code, code, status: 200, details: '{"a":"\\u0000"}' };
-  const log = inside(`say(UP.LOG, call, ${JSON.stringify({ level: 'warn', message: code })})`);
+  const log = inside(`say(UP.LOG, call, ${JSON.stringify(`warn ${code}`)})`);
   const answer = await call('hostile', hostileScript(`${log} ${done(outcome)}`));
   t.match(answer.body, {
     success: false,

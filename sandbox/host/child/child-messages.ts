@@ -1,5 +1,5 @@
 import {
-  type CallOutcome,
+  type CallFailure,
   type EndCode,
   FIXED_LIMITS,
   type Json,
@@ -47,6 +47,9 @@ const ENDS_OF_CALLS: readonly EndCode[] = [
 ];
 const ENDS_OF_LOADS: readonly EndCode[] = ['CPU_LIMIT', 'MEMORY_LIMIT'];
 
+/** Milliseconds, and four whole numbers. */
+const RETURN_NUMBERS = /^(\d{1,15}(?:\.\d{1,20})?(?:e-\d{1,2})?) (\d{1,16}) (\d{1,16}) (\d{1,16}) (\d{1,16})\n/;
+
 type Fields = { [key: string]: unknown };
 
 /** A child's frames with a longer payload are parsed in a thread, in bytes. */
@@ -65,6 +68,8 @@ export function parseFrame(kind: number, text: string): ParsedFrame {
         return { kind, entry: parseLog(text), bytes: Buffer.byteLength(text) };
       case UP.DONE:
         return { kind, message: parseDone(text) };
+      case UP.RETURNED:
+        return { kind, message: parseReturned(text) };
       case UP.LOADED:
         return { kind, message: parseLoaded(text) };
       case UP.READY:
@@ -116,10 +121,11 @@ export function parseLoaded(text: string): LoadedMessage {
 
 /** @throws ProtocolViolation */
 export function parseLog(text: string): LogEntry {
-  const fields = fieldsOf(text, ['level', 'message']);
-  const level = LOG_LEVELS.find((known) => known === fields['level']);
+  const cut = text.indexOf(' ');
+  const named = cut < 0 ? '' : text.slice(0, cut);
+  const level = LOG_LEVELS.find((known) => known === named);
   if (level === undefined) throw new ProtocolViolation('a log entry has no such level');
-  return { level, message: textOf(fields, 'message') };
+  return { level, message: text.slice(cut + 1) };
 }
 
 /**
@@ -156,6 +162,18 @@ export function parseDone(text: string): DoneMessage {
     dropped_logs: whole(fields, 'dropped_logs'),
     isolates: whole(fields, 'isolates', MAX_ISOLATES),
   };
+}
+
+/** @throws ProtocolViolation */
+export function parseReturned(text: string): DoneMessage {
+  const [head, ...numbers] = RETURN_NUMBERS.exec(text) ?? [];
+  if (head === undefined) throw new ProtocolViolation('a return does not begin with its numbers');
+  const [cpu_ms = 0, calls = 0, heap_bytes = 0, dropped_logs = 0, isolates = 0] = numbers.map(Number);
+  const json = text.slice(head.length);
+  if (!isJson(json)) throw new ProtocolViolation('a result is not JSON');
+  const usage = { cpu_ms, calls: atMost(calls), heap_bytes: atMost(heap_bytes, MAX_HEAP_BYTES) };
+  const outcome = { kind: 'returned', json } as const;
+  return { outcome, usage, dropped_logs: atMost(dropped_logs), isolates: atMost(isolates, MAX_ISOLATES) };
 }
 
 /** @throws ProtocolViolation */
@@ -205,21 +223,15 @@ export function requestId(text: string): number {
   return Number(id);
 }
 
-/** Reads why a module cannot be served. A `returned` outcome is refused. */
+/** Reads why a module cannot be served. */
 function failureOf(value: unknown): LoadFailure {
   const fields = exactly(value, ['outcome', 'report']);
-  const outcome = outcomeOf(fields['outcome'], ENDS_OF_LOADS);
-  if (outcome.kind === 'returned') throw new ProtocolViolation('a module that failed has returned');
-  return { outcome, report: textOf(fields, 'report') };
+  return { outcome: outcomeOf(fields['outcome'], ENDS_OF_LOADS), report: textOf(fields, 'report') };
 }
 
-function outcomeOf(value: unknown, ends: readonly EndCode[]): CallOutcome {
+function outcomeOf(value: unknown, ends: readonly EndCode[]): CallFailure {
   const kind = isObject(value) ? value['kind'] : undefined;
   switch (kind) {
-    case 'returned': {
-      const fields = exactly(value, ['kind', 'json']);
-      return { kind, json: jsonOf(fields, 'json') };
-    }
     case 'threw': {
       const fields = exactly(value, ['kind', 'message', 'code', 'status', 'details']);
       return {
@@ -303,6 +315,11 @@ function whole(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): nu
   return value as number;
 }
 
+function atMost(value: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (value > most) throw new ProtocolViolation(`${value} is more than ${most}`);
+  return value;
+}
+
 /** Longest payload a child may send in a frame of each kind, in bytes. */
 export function childPayloadLimits(limits: Pick<Limits, 'result_bytes'>): FramePayloadLimit {
   const slack = FIXED_LIMITS.up_frame_slack_bytes;
@@ -315,8 +332,9 @@ export function childPayloadLimits(limits: Pick<Limits, 'result_bytes'>): FrameP
     [UP.ISOLATES, 10],
     [UP.REQUEST, FIXED_LIMITS.request_bytes],
     [UP.LOG, FIXED_LIMITS.log_bytes],
-    // The result is JSON text inside JSON. Escaping at most doubles it.
+    // The details are JSON text inside JSON. Escaping at most doubles them.
     [UP.DONE, 2 * limits.result_bytes + slack],
+    [UP.RETURNED, limits.result_bytes + slack],
   ]);
   return (kind) => caps.get(kind);
 }

@@ -136,6 +136,7 @@ export class ChildSupervisor {
         onFrame: (kind, call, text) => this.#onFrame(kind, call, text),
         onLargeFrame: (kind, call, payload) => {
           this.#parsing = call;
+          if (kind === UP.RETURNED) this.#onLeave(call, performance.now());
           around.order({ type: 'parse', child, kind, payload });
         },
         onError: (error) => this.#end('protocol', error.message, this.#limits.suspect),
@@ -260,13 +261,20 @@ export class ChildSupervisor {
       case UP.ENTER:
         if (id !== NO_CALL) this.#callOf(id).begun = true;
         return this.#limits.heartbeat.enter(id, now);
-      case UP.LEAVE: {
-        const ms = this.#limits.left(id, now);
-        return id === NO_CALL ? undefined : this.#callOf(id).ran(ms);
-      }
+      case UP.LEAVE:
+        return this.#onLeave(id, now);
+      case UP.RETURNED:
+        this.#onLeave(id, now);
+        return this.#onPayload(parseFrame(kind, text), id);
       default:
         return this.#onPayload(parseFrame(kind, text), id);
     }
+  }
+
+  /** @throws ProtocolViolation */
+  #onLeave(id: number, now: number): void {
+    const ms = this.#limits.left(id, now);
+    if (id !== NO_CALL) this.#callOf(id).ran(ms);
   }
 
   /** The thread has parsed a frame that was too large. */
@@ -286,6 +294,7 @@ export class ChildSupervisor {
         return call.settled ? call.late() : call.log(frame.entry, frame.bytes);
       }
       case UP.DONE:
+      case UP.RETURNED:
         return this.#onDone(this.#callOf(id), frame.message);
       case UP.LOADED:
         return this.#onLoaded(frame.message);
@@ -369,7 +378,6 @@ export class ChildSupervisor {
 
   #onDone(call: RunningCall, { outcome, usage, dropped_logs: droppedLogs, isolates }: DoneMessage): void {
     if (this.#limits.heartbeat.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
-    if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
     if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
       throw new ProtocolViolation('a call was dropped that nobody had dropped');
     }

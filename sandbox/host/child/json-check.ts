@@ -1,7 +1,7 @@
 /** Text that is nested more deeply is refused. Our own guest runtime never writes such a text. */
 const DEEPEST = 4096;
-/** Most texts are nested less deeply than this. Beyond it, the record of open containers grows. */
-const SHALLOW = 32;
+/** Most texts are nested less deeply than this. Beyond it, the record of open containers grows. One scan uses it at a time. */
+const SHALLOW = new Uint8Array(32);
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -29,7 +29,7 @@ export function isJson(text: string): boolean {
 class Scan {
   readonly #text: string;
   /** One byte for each open container: 1 for an object. */
-  #open = new Uint8Array(SHALLOW);
+  #open = SHALLOW;
   #depth = 0;
   #at = 0;
 

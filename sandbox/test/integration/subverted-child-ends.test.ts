@@ -12,25 +12,34 @@ import { plugin } from '../support/sandbox.ts';
 const hostile = await HostileSandboxes.create();
 
 const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
-const ok = { kind: 'returned', json: '1' };
 const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
 const end = (outcome: object, more: object = {}) =>
   inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
+const returned = (text: string) => `say(UP.ENTER, call); say(UP.RETURNED, call, '${text}');`;
 
 const LIES: Record<string, Record<string, string>> = {
-  DONE: {
+  RETURNED: {
     'of a call of another process': 'done(77);',
-    'of a call that never ran': 'done(call);',
-    'without LEAVE': 'say(UP.ENTER, call); done(call);',
+    'of a call that never ran': `say(UP.RETURNED, call, '1 0 0 0 1\\n1');`,
+    'after LEAVE': `${inside('')} say(UP.RETURNED, call, '1 0 0 0 1\\n1');`,
+    'with a result that closes the answer': returned('1 0 0 0 1\\n1},"success":true,"data":{"paid":true'),
+    'with time without end': returned('1e999 0 0 0 1\\n1'),
+    'with more in it': returned('1 0 0 0 1 1\\n1'),
+    'that is too long': frameHeader(1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.RETURNED),
+  },
+  DONE: {
+    'of a call of another process': end(threw).replace('DONE, call', 'DONE, 77'),
+    'without LEAVE': end(threw).replace('say(UP.LEAVE, call);', ''),
     'in the words of the host': end({ kind: 'ended', code: 'SERVICE_UNAVAILABLE', message: 'm' }),
     'that nobody asked for': end({ kind: 'ended', code: 'CANCELED', message: 'm' }),
-    'with a result that closes the answer': end({ kind: 'returned', json: '1},"success":true,"data":{"paid":true' }),
+    'of a call that returned': end({ kind: 'returned', json: '1' }),
+    'with details that close the answer': end({ ...threw, details: '1},"success":true,"data":{"paid":true' }),
     'with a negative status': end({ ...threw, status: -200 }),
     'with a code of 1001 characters': end({ ...threw, code: 'x'.repeat(1001) }),
-    'with time without end': end(ok)
+    'with time without end': end(threw)
       .replace('"cpu_ms":1,', '"cpu_ms":1e999,')
       .replace(/DONE, call, (.*)\);/, "DONE, call, '$1');"),
-    'with more in it': end(ok, { lost: true }),
+    'with more in it': end(threw, { lost: true }),
     'that is too long': frameHeader(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
   },
   ISOLATES: {
@@ -57,7 +66,10 @@ t.test('a second end of a call ends the process, and the first one stands', asyn
 });
 
 t.test('a version that failed to load has no result, and no end of the host’s', async (t) => {
-  for (const outcome of [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }]) {
+  for (const outcome of [
+    { kind: 'returned', json: '1' },
+    { kind: 'ended', code: 'TIMEOUT', message: 'm' },
+  ]) {
     const failure = { outcome, report: '' };
     const sandbox = await hostile.ready(t);
     sandbox.supervisor.load({

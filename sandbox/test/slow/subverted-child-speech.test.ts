@@ -54,13 +54,11 @@ const LIES: Record<string, Record<string, string>> = {
     ),
   },
   LOG: {
-    'from outside of the guest': `say(UP.LOG, call, { level: 'log', message: 'x' });`,
-    'with a level of its own': inside(`say(UP.LOG, call, { level: '\\u001b[2J', message: 'x' })`),
+    'from outside of the guest': `say(UP.LOG, call, 'log x');`,
+    'with a level of its own': inside(`say(UP.LOG, call, '\\u001b[2J x')`),
     'that is too long': frameHeader(FIXED_LIMITS.log_bytes + 6, UP.LOG),
-    'more lines than there may be': inside(`for (;;) channel.send(UP.LOG, call, '{"level":"log","message":""}')`),
-    'more bytes than there may be': inside(
-      `for (;;) channel.send(UP.LOG, call, JSON.stringify({ level: 'log', message: 'x'.repeat(100_000) }))`,
-    ),
+    'more lines than there may be': inside(`for (;;) channel.send(UP.LOG, call, 'log ')`),
+    'more bytes than there may be': inside(`for (;;) channel.send(UP.LOG, call, 'log ' + 'x'.repeat(100_000))`),
   },
 };
 

@@ -80,8 +80,8 @@ class FakeChild {
     }
     this.#send(UP.LEAVE, call);
     const json = params.ask === undefined ? context : await this.#reply(call);
-    const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
-    this.#send(UP.DONE, call, { outcome: { kind: 'returned', json }, usage, dropped_logs: 0, isolates: 1 });
+    this.#send(UP.ENTER, call);
+    this.#socket.write(encodeFrame(UP.RETURNED, call, `0 0 0 0 1\n${json}`));
   }
 
   async #reply(call: number): Promise<string> {

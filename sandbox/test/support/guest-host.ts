@@ -1,6 +1,6 @@
 import type { CallOutcome, CapabilityReply, LogEntry, RequestMessage } from '../../contract.ts';
 import type { HostFunction, HostOp } from '../../guest/host-function.ts';
-import { parseRequest, splitRequestText } from '../../host/child/child-messages.ts';
+import { parseLog, parseRequest, splitRequestText } from '../../host/child/child-messages.ts';
 import { answerUrlQuestion } from '../../process/call-bridge.ts';
 import { OpenCiphers } from '../../process/crypto/ciphers.ts';
 import { answerCryptoQuestion } from '../../process/crypto/crypto-answer.ts';
@@ -48,7 +48,10 @@ export class GuestHost {
         if (this.refusal === '') this.requests.push(requestOf(text));
         return this.refusal;
       case 'log':
-        this.logs.push(JSON.parse(text) as LogEntry);
+        this.logs.push(parseLog(text));
+        return '';
+      case 'returned':
+        this.outcomes.push({ kind: 'returned', json: text });
         return '';
       case 'done':
         this.outcomes.push(JSON.parse(text) as CallOutcome);

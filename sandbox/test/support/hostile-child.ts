@@ -20,7 +20,7 @@ export interface HostileTools {
   say(kind: number, call: number, payload?: unknown): void;
   /** Writes bytes as they are. */
   raw(bytes: Buffer): void;
-  /** Ends a call honestly, with this result. */
+  /** Ends a call that is outside of the guest honestly, with this result. */
   done(call: number, result?: unknown): void;
   /** The text of the next answer to a capability call. */
   reply(): Promise<string>;
@@ -62,9 +62,8 @@ const tools: Omit<HostileTools, 'call'> = {
     }
   },
   done(call, result = null) {
-    const outcome = { kind: 'returned', json: JSON.stringify(result) };
-    const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
-    tools.say(UP.DONE, call, { outcome, usage, dropped_logs: 0, isolates: 1 });
+    channel.send(UP.ENTER, call, '');
+    tools.say(UP.RETURNED, call, `0 0 0 0 1\n${JSON.stringify(result)}`);
   },
   reply: () => {
     const text = replies.shift();
@@ -92,7 +91,7 @@ function report(call: number, message: string): void {
   if (call !== running) return;
   running = 0;
   channel.enter(call);
-  channel.send(UP.LOG, call, JSON.stringify({ level: 'log', message }));
+  channel.send(UP.LOG, call, `log ${message}`);
   channel.send(UP.LEAVE, call, '');
   tools.done(call);
 }

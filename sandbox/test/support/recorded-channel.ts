@@ -1,4 +1,6 @@
+import { parseDone, parseReturned } from '../../host/child/child-messages.ts';
 import { Channel } from '../../process/channel.ts';
+import { type DoneMessage, UP } from '../../protocol.ts';
 
 /** A channel that keeps what was sent instead of writing it. */
 export class RecordedChannel extends Channel {
@@ -15,6 +17,13 @@ export class RecordedChannel extends Channel {
 
   override flush(): void {
     this.flushes += 1;
+  }
+
+  /** The ends of calls, as the host reads them. */
+  ends(): DoneMessage[] {
+    return this.frames.flatMap(([kind, , text]) =>
+      kind === UP.DONE ? [parseDone(text)] : kind === UP.RETURNED ? [parseReturned(text)] : [],
+    );
   }
 
   /** The texts of one kind. */

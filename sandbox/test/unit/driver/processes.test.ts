@@ -75,11 +75,11 @@ t.test('a frame that is too large for the host is parsed, and a lie is told', as
     processes.receive({ type: 'parse', child: 1, kind: UP.LOG, payload: Buffer.from(text) });
     return messages.at(-1);
   };
-  t.match(parsed('{"level":"log","message":"é"}'), {
+  t.match(parsed('log é'), {
     type: 'parsed',
-    frame: { kind: UP.LOG, entry: { level: 'log', message: 'é' }, bytes: 30 },
+    frame: { kind: UP.LOG, entry: { level: 'log', message: 'é' }, bytes: 6 },
   });
-  t.match(parsed('{"level":"none","message":""}'), { frame: { kind: 'violation' } });
+  t.match(parsed('none '), { frame: { kind: 'violation' } });
 });
 
 t.test('the last words are kept, and only the last', async (t) => {

@@ -60,7 +60,7 @@ t.test('a toJSON of the plugin changes nothing', (t) => {
   new HostLink((_, text) => {
     texts.push(text);
     return '';
-  }).done({ kind: 'returned', json: '1' });
-  t.strictSame(texts, ['{"kind":"returned","json":"1"}']);
+  }).done({ kind: 'ended', code: 'CALL_LIMIT', message: '1' });
+  t.strictSame(texts, ['{"kind":"ended","code":"CALL_LIMIT","message":"1"}']);
   t.end();
 });

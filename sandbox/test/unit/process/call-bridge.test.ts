@@ -37,7 +37,7 @@ function bridged(limits: Partial<Limits> = {}, { seed, leftMs = 500 }: { seed?: 
 }
 
 const REQUEST = '{"id":1,"method":"kv.get","params":{}}';
-const RETURNED = '{"kind":"returned","json":"1"}';
+const THREW = '{"kind":"threw"}';
 
 t.test('capability calls go up, up to the limit, which ends the call', async (t) => {
   const { bridge, channel } = bridged({ calls: 2 });
@@ -63,9 +63,9 @@ t.test('unanswered and oversized capability calls are refused, and the call goes
 
 t.test('log lines leave at once, up to the caps', async (t) => {
   const { bridge, channel } = bridged();
-  bridge.answer('log', '{"level":"log","message":"x"}');
+  bridge.answer('log', 'log x');
   t.equal(channel.flushes, 1);
-  for (let line = 0; line < FIXED_LIMITS.log_lines + 5; line += 1) bridge.answer('log', '{}');
+  for (let line = 0; line < FIXED_LIMITS.log_lines + 5; line += 1) bridge.answer('log', 'log ');
   t.equal(channel.texts(UP.LOG).length, FIXED_LIMITS.log_lines);
   t.equal(bridge.droppedLogs, 6);
   const { bridge: loud } = bridged();
@@ -75,8 +75,8 @@ t.test('log lines leave at once, up to the caps', async (t) => {
 
 t.test('why a call failed has room when the console has none left', async (t) => {
   const { bridge, channel } = bridged();
-  for (let line = 0; line <= FIXED_LIMITS.log_lines; line += 1) bridge.answer('log', '{}');
-  const uncaught = '{"level":"uncaught","message":"Uncaught"}';
+  for (let line = 0; line <= FIXED_LIMITS.log_lines; line += 1) bridge.answer('log', 'log ');
+  const uncaught = 'uncaught Uncaught';
   for (let line = 0; line <= FIXED_LIMITS.uncaught_lines; line += 1) bridge.answer('log', uncaught);
   t.equal(channel.texts(UP.LOG).filter((text) => text === uncaught).length, FIXED_LIMITS.uncaught_lines);
   t.equal(bridge.droppedLogs, 2);
@@ -86,19 +86,29 @@ t.test('why a call failed has room when the console has none left', async (t) =>
 });
 
 t.test('the first outcome stands, and nothing is asked after it', async (t) => {
-  const { bridge } = bridged();
-  bridge.answer('done', RETURNED);
-  bridge.answer('done', '{"kind":"returned","json":"2"}');
-  bridge.end({ kind: 'ended', code: 'TIMEOUT', message: '' });
-  t.equal(bridge.outcome, RETURNED);
-  t.match(bridge.answer('request', REQUEST), /over/);
-  t.match(bridge.answer('timer', '1 1'), /over/);
+  for (const [op, text] of [
+    ['returned', '1'],
+    ['done', THREW],
+  ] as const) {
+    const { bridge } = bridged();
+    bridge.answer(op, text);
+    bridge.answer('returned', '2');
+    bridge.answer('done', '{"kind":"ended"}');
+    bridge.end({ kind: 'ended', code: 'TIMEOUT', message: '' });
+    t.same([bridge.result, bridge.outcome], op === 'returned' ? ['1', null] : [null, THREW]);
+    t.ok(bridge.hasEnded);
+    t.match(bridge.answer('request', REQUEST), /over/);
+    t.match(bridge.answer('timer', '1 1'), /over/);
+  }
 });
 
 t.test('a result that no frame could carry is too large', async (t) => {
-  const { bridge } = bridged({ result_bytes: 10 });
-  bridge.answer('done', 'x'.repeat(FIXED_LIMITS.up_frame_slack_bytes));
-  t.match(JSON.parse(bridge.outcome ?? ''), { code: 'RESULT_TOO_LARGE' });
+  const texts = { returned: '"123456789"', done: 'x'.repeat(FIXED_LIMITS.up_frame_slack_bytes) };
+  for (const op of ['returned', 'done'] as const) {
+    const { bridge } = bridged({ result_bytes: 10 });
+    bridge.answer(op, texts[op]);
+    t.match(JSON.parse(bridge.outcome ?? ''), { code: 'RESULT_TOO_LARGE' });
+  }
 });
 
 t.test('timers fire, can be cleared and replaced, and are counted', async (t) => {
@@ -113,7 +123,7 @@ t.test('timers fire, can be cleared and replaced, and are counted', async (t) =>
   await firing();
   t.same(fired, [1]);
   t.equal(bridge.idle, false, 'the guest has not ended the call');
-  bridge.answer('done', '{"kind":"returned","json":"1"}');
+  bridge.answer('returned', '1');
   bridge.close();
   bridge.close();
   t.equal(bridge.idle, true);
@@ -141,7 +151,7 @@ t.test('outside of a call there are no capabilities and no timers', async (t) =>
   const outside = hostFunctionOutsideCalls();
   t.match(outside('request', REQUEST), /while a call runs/);
   t.match(outside('timer', '1 1'), /while a call runs/);
-  for (const op of ['log', 'done', 'clear'] as const) t.equal(outside(op, '{}'), '');
+  for (const op of ['log', 'returned', 'done', 'clear'] as const) t.equal(outside(op, '{}'), '');
   t.equal(outside('random', '3').length, 3);
   t.match(outside('url', '{"url":"https://a.example/"}'), /a\.example/);
   t.match(outside('other' as HostOp, ''), /no such operation/);
@@ -149,16 +159,16 @@ t.test('outside of a call there are no capabilities and no timers', async (t) =>
 
 t.test('what a call leaves behind is counted for its author', async (t) => {
   const { bridge, channel } = bridged();
-  bridge.answer('done', RETURNED);
+  bridge.answer('returned', '1');
   bridge.logLeftBehind();
   t.same(channel.texts(UP.LOG), [], 'nothing is left');
   const other = bridged();
   for (const id of [1, 2, 3]) other.bridge.answer('timer', `${id} 60000`);
   other.bridge.answer('ref', '3 0');
   other.bridge.answer('request', REQUEST);
-  other.bridge.answer('done', RETURNED);
+  other.bridge.answer('returned', '1');
   other.bridge.logLeftBehind();
-  t.match(other.channel.texts(UP.LOG), [/"level":"warn".*left 2 timers behind, which the call's end has stopped/]);
+  t.match(other.channel.texts(UP.LOG), [/^warn .*left 2 timers behind, which the call's end has stopped/]);
   t.notOk(other.bridge.idle);
   other.bridge.close();
 });
@@ -168,7 +178,7 @@ t.test('a timer that was unref’d keeps no call going', async (t) => {
   bridge.answer('timer', '1 60000');
   bridge.answer('ref', '1 0');
   bridge.answer('ref', '9 0');
-  bridge.answer('done', RETURNED);
+  bridge.answer('returned', '1');
   t.ok(bridge.idle);
   bridge.logLeftBehind();
   t.same(channel.texts(UP.LOG), []);

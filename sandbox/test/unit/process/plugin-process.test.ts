@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { PluginVersion } from '../../../contract.ts';
 import { PluginProcess } from '../../../process/plugin-process.ts';
-import { DOWN, type DoneMessage, type LoadedMessage, PROTOCOL_VERSION, UP } from '../../../protocol.ts';
+import { DOWN, type LoadedMessage, PROTOCOL_VERSION, UP } from '../../../protocol.ts';
 import { RecordedChannel } from '../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin, version } from '../../support/sandbox.ts';
 
@@ -16,7 +16,7 @@ function booted(times: { sweepMs?: number; afterAnswerMs?: number } = {}) {
     child.receive(DOWN.LOAD, 0, JSON.stringify(one));
     return JSON.parse(channel.texts(UP.LOADED).at(-1) ?? '') as LoadedMessage;
   };
-  const done = () => channel.texts(UP.DONE).map((text) => JSON.parse(text) as DoneMessage);
+  const done = () => channel.ends();
   const invoke = (call: number, of = 'v1', params = {}) => {
     child.receive(DOWN.INVOKE, call, `${of}\n${contextText(params)}`);
     return done().at(-1);
@@ -41,7 +41,8 @@ t.test('each evaluation for a durable call is told as one of its own', async (t)
     child.receive(DOWN.INVOKE, call, `v1 ${'5a'.repeat(32)} 1\n${contextText({})}`);
     await new Promise(setImmediate);
     t.match(done().at(-1), { outcome: { kind: 'returned', json: '1' } });
-    return channel.frames.filter(([kind]) => kind === UP.ENTER || kind === UP.LEAVE).map(([kind, of]) => [kind, of]);
+    const marks: number[] = [UP.ENTER, UP.LEAVE, UP.RETURNED];
+    return channel.frames.filter(([kind]) => marks.includes(kind)).map(([kind, of]) => [kind, of]);
   };
   const evaluated = [
     [UP.ENTER, 0],
@@ -49,7 +50,7 @@ t.test('each evaluation for a durable call is told as one of its own', async (t)
   ];
   const ran = (call: number) => [
     [UP.ENTER, call],
-    [UP.LEAVE, call],
+    [UP.RETURNED, call],
   ];
   t.strictSame(
     await told(1),

@@ -15,6 +15,7 @@ import {
   parseLog,
   parseReady,
   parseRequest,
+  parseReturned,
   requestId,
   splitRequestText,
 } from '../../../../host/child/child-messages.ts';
@@ -29,15 +30,39 @@ const ACCEPTED: [(text: string) => unknown, object][] = [
   [parseLoaded, { version: 'v1', isolate_bytes: 1, failure: null }],
   [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { outcome: threw, report: 'r' } }],
   [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { outcome: slow, report: '' } }],
-  [parseLog, { level: 'debug', message: '' }],
-  [parseLog, { level: 'uncaught', message: 'Uncaught' }],
   [parseRequest, { id: 1, method: 'kv.get', params: { key: [null, true, 1.5] } }],
-  [parseDone, { outcome: { kind: 'returned', json: '1' }, usage, dropped_logs: 0, isolates: 1 }],
+  [parseDone, { outcome: slow, usage, dropped_logs: 0, isolates: 1 }],
   [parseDone, { outcome: threw, usage, dropped_logs: 0, isolates: 1 }],
 ];
 
 t.test('the shapes of the protocol pass', async (t) => {
   for (const [parse, value] of ACCEPTED) t.same(parse(JSON.stringify(value)), value);
+});
+
+t.test('a log line and a result follow their heads as they are', async (t) => {
+  t.same(parseLog('debug '), { level: 'debug', message: '' });
+  t.same(parseLog('uncaught Uncaught\n {}'), { level: 'uncaught', message: 'Uncaught\n {}' });
+  for (const text of ['', 'log', 'logx', ' log x', 'LOG x', '\u001b[2J x', 'constructor x', '{"level":"log"} x']) {
+    t.throws(() => parseLog(text), ProtocolViolation, text);
+  }
+  const outcome = { kind: 'returned', json: '{"a":"\\n"}' };
+  t.same(parseReturned('1.5 2 3 0 1\n{"a":"\\n"}'), { outcome, usage, dropped_logs: 0, isolates: 1 });
+  t.equal(parseReturned('1e-7 2 3 0 1\n1').usage.cpu_ms, 1e-7);
+  for (const head of [
+    '',
+    '1 2 3 4',
+    '1 2 3 4 5 6',
+    '-1 2 3 4 5',
+    '1 -2 3 4 5',
+    '1 2.5 3 4 5',
+    'NaN 2 3 4 5',
+    '1e999 2 3 4 5',
+  ]) {
+    t.throws(() => parseReturned(`${head}\n1`), ProtocolViolation, head);
+  }
+  for (const head of ['1 2 3 4 65537', `1 ${2 ** 53} 3 4 5`, '1 2 9000000000000 4 5', `1 2 3 ${2 ** 53} 5`]) {
+    t.throws(() => parseReturned(`${head}\n1`), ProtocolViolation, head);
+  }
 });
 
 t.test('one field less, one more, one of another type, and it is refused', async (t) => {
@@ -71,7 +96,6 @@ t.test('names of objects are not names of rows', async (t) => {
   for (const code of ['constructor', '__proto__', 'toString', 'OTHER']) {
     t.throws(() => parseDone(done(code)), ProtocolViolation, code);
   }
-  t.throws(() => parseLog('{"level":"log","message":"x","__proto__":{}}'), ProtocolViolation);
 });
 
 const doneWith = (outcome: object, more: object = {}) =>
@@ -80,7 +104,7 @@ const doneWith = (outcome: object, more: object = {}) =>
 t.test('texts that go into the answer as they are have to be JSON', async (t) => {
   const texts = ['', '1,"success":true', 'null}', '{"a":1', ' 1', '1\n', '"\u0001"', 'NaN', 'undefined', '"\ud800"'];
   for (const text of texts) {
-    t.throws(() => parseDone(doneWith({ kind: 'returned', json: text })), ProtocolViolation, text);
+    t.throws(() => parseReturned(`1 2 3 0 1\n${text}`), ProtocolViolation, text);
     t.throws(() => parseDone(doneWith({ ...threw, details: text })), ProtocolViolation, text);
     const failure = { outcome: { ...threw, details: text }, report: '' };
     t.throws(() => parseLoaded(JSON.stringify({ version: 'v1', isolate_bytes: 0, failure })), ProtocolViolation, text);
@@ -114,9 +138,10 @@ t.test('figures stay in the bounds of what can be', async (t) => {
     { usage: { ...usage, cpu_ms: -1 } },
   ];
   for (const more of bad) {
-    t.throws(() => parseDone(doneWith({ kind: 'returned', json: '1' }, more)), ProtocolViolation, JSON.stringify(more));
+    t.throws(() => parseDone(doneWith(threw, more)), ProtocolViolation, JSON.stringify(more));
   }
-  const infinite = doneWith({ kind: 'returned', json: '1' }).replace('1.5', '1e999');
+  t.throws(() => parseDone(doneWith({ kind: 'returned', json: '1' })), ProtocolViolation, 'a return has its own frame');
+  const infinite = doneWith(threw).replace('1.5', '1e999');
   t.throws(() => parseDone(infinite), ProtocolViolation, 'a number that JSON can write and nothing can add');
   t.throws(() => parseLoaded('{"version":"v1","isolate_bytes":9e15,"failure":null}'), ProtocolViolation);
 });
@@ -185,5 +210,6 @@ t.test('each kind of frame has its cap, and a result that of the version that is
   t.equal(caps(UP.ENTER), 0);
   t.equal(caps(UP.REQUEST), FIXED_LIMITS.request_bytes);
   t.equal(caps(UP.DONE), 2000 + FIXED_LIMITS.up_frame_slack_bytes);
+  t.equal(caps(UP.RETURNED), 1000 + FIXED_LIMITS.up_frame_slack_bytes);
   t.equal(caps(99), undefined);
 });
