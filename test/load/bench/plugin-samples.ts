@@ -1,6 +1,7 @@
-/** The measured plugins: a trivial one, three that bundle a chain library, and a published one. */
+/** The measured plugins: a trivial one, one that asks a node, three that bundle a chain library, and a published one. */
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startAnvil } from '../../support/anvil.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
 
 export interface Sample {
@@ -14,6 +15,11 @@ export interface Sample {
 }
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** Asks for a relayer's status, so the node for balance and nonce. */
+const STATUS = `export async function handler({ api }) {
+  return await api.useRelayer('local-1').getRelayerStatus();
+}`;
 
 /** Encodes and hashes a token transfer, as a plugin that prepares transactions does. */
 const ETHERS = `import { AbiCoder, Interface, keccak256, parseUnits } from 'ethers';
@@ -50,6 +56,7 @@ const CHANNELS = { STELLAR_NETWORK: 'testnet', FUND_RELAYER_ID: 'local-1', PLUGI
 
 export const SAMPLES: readonly Sample[] = [
   { name: 'hello', code: await readFile(join(ROOT, 'plugins', 'hello.ts'), 'utf8') },
+  { name: 'status', code: STATUS },
   { name: 'ethers', code: ETHERS },
   { name: 'viem', code: VIEM },
   { name: 'stellar-sdk', code: STELLAR },
@@ -66,9 +73,11 @@ export function entryOf({ name, entry }: Sample, addition?: string): object {
   return { id: addition === undefined ? name : `${name}-${addition}`, path: `${name}.ts`, ...entry };
 }
 
-/** Creates a workspace with the samples, these entries and practically no rate limit. */
+/** Creates a workspace with the samples, these entries, a node of its own and practically no rate limit. */
 export async function samplesWorkspace(entriesOf: (sample: Sample) => readonly object[]): Promise<Workspace> {
+  const anvil = await startAnvil();
   const workspace = await createWorkspace({
+    rpcUrl: anvil.url,
     pluginFiles: Object.fromEntries(SAMPLES.map(({ name, code }) => [`${name}.ts`, code])),
     plugins: SAMPLES.flatMap(entriesOf),
     env: {
@@ -80,5 +89,11 @@ export async function samplesWorkspace(entriesOf: (sample: Sample) => readonly o
   });
   // Plugin authors install their packages in this folder.
   await symlink(join(ROOT, 'node_modules'), join(workspace.dir, 'node_modules'));
-  return workspace;
+  return {
+    ...workspace,
+    async remove() {
+      await anvil.stop();
+      await workspace.remove();
+    },
+  };
 }

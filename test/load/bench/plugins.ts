@@ -37,6 +37,8 @@ export interface PluginRow {
 export interface PluginFigures {
   /** The empty route is first, workerd second. */
   rows: PluginRow[];
+  /** Ratio of the busy rate of a call with one `getRelayerStatus` to that of a call without. */
+  statusToHello: Ratio;
   /** Median time to have a thread make an isolate and a context, at the steady rate. */
   bareIsolateMs: number;
 }
@@ -64,7 +66,13 @@ export async function benchPlugins(run: PluginBench): Promise<PluginFigures> {
       toWorkerd: busy.rateTo(target, workerd.target),
       quiet: quiet.of(target),
     }));
-    return { rows, bareIsolateMs: bare.sort((a, b) => a - b)[Math.floor(bare.length / 2)] ?? Number.NaN };
+    const named = (name: string) => targets.find((target) => target.name === `${name}, warm isolate`) ?? empty.target;
+    const statusToHello = busy.rateTo(named('status'), named('hello'));
+    return {
+      rows,
+      statusToHello,
+      bareIsolateMs: bare.sort((a, b) => a - b)[Math.floor(bare.length / 2)] ?? Number.NaN,
+    };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }

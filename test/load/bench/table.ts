@@ -14,7 +14,7 @@ import type { StellarBench, StellarFigures } from './stellar.ts';
 import type { WaitingFigures } from './waiting.ts';
 
 /** Prints the rows, each with its ratios to the first row (an empty route) and to the second (workerd). */
-export function printTable({ rows, bareIsolateMs }: PluginFigures, run: PluginBench): void {
+export function printTable({ rows, statusToHello, bareIsolateMs }: PluginFigures, run: PluginBench): void {
   const [, workerd] = rows;
   if (workerd === undefined) throw new Error('nothing to compare with');
   process.stdout.write(
@@ -41,7 +41,8 @@ export function printTable({ rows, bareIsolateMs }: PluginFigures, run: PluginBe
   const fresh = rows.find(({ name }) => name === 'hello, fresh isolate')?.quiet.p50 ?? Number.NaN;
   process.stdout.write(
     `\nA bare isolate with a context, made in a thread: p50 ${bareIsolateMs.toFixed(2)} ms at ${run.steadyRate}/s. ` +
-      `A call of hello in a fresh isolate takes ${(fresh / bareIsolateMs).toFixed(2)}×.\n`,
+      `A call of hello in a fresh isolate takes ${(fresh / bareIsolateMs).toFixed(2)}×.\n` +
+      `Calls with one getRelayerStatus, against hello: ${statusToHello.median.toFixed(2)}× as many (${statusToHello.low.toFixed(2)}–${statusToHello.high.toFixed(2)}).\n`,
   );
 }
 
