@@ -1,12 +1,17 @@
 /**
- * Bundles the service into `dist/service.cjs`: `node bin/bundle.ts [user id]`. The image starts this file by
- * `bin/launch.mjs`, because loading one file takes less time and memory than loading a thousand. Then starts it once, as
- * that user and without relayers or plugins, to keep what V8 compiles. Threads, plugins and the console still start from
- * the sources beside it, so every path that a source makes from its own place stays what it is.
+ * Bundles the service into one script in `dist`, because loading one file takes less time and memory than loading a
+ * thousand, and starts it once, without relayers or plugins, to keep what V8 compiles. `bin/launch.mjs` starts it.
+ * Threads, plugins and the console still start from the sources beside it, so every path that a source makes from its
+ * own place stays what it is.
+ *
+ * `node bin/bundle.ts` notes the files that it was made from; a start after one of them was edited does not take it.
+ * `node bin/bundle.ts <user id>` is for the image, where nothing is edited, and starts it as that user.
  */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,11 +19,15 @@ import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const outdir = join(root, 'dist');
+const uid = process.argv[2] === undefined ? undefined : Number(process.argv[2]);
 
-await rm(outdir, { recursive: true, force: true });
-await build({
+const began = Date.now();
+const { outputFiles, metafile } = await build({
+  absWorkingDir: root,
   entryPoints: [join(root, 'src', 'main.ts')],
   outfile: join(outdir, 'service.cjs'),
+  write: false,
+  metafile: true,
   bundle: true,
   format: 'cjs',
   platform: 'node',
@@ -26,8 +35,12 @@ await build({
   charset: 'ascii',
   minifySyntax: true,
   minifyWhitespace: true,
+  // Node shows the line of an error that ends the process.
+  lineLimit: 200,
   // Names of errors are shown, and the stack of an internal one is logged.
   keepNames: true,
+  sourcemap: 'external',
+  sourcesContent: false,
   // These start threads from files of their own, are programs or machine code, or are large and seldom needed.
   external: [
     '@aws-sdk/client-kms',
@@ -58,32 +71,97 @@ await build({
   ],
   logLevel: 'warning',
 });
-await keepCompiled(process.argv[2] === undefined ? undefined : Number(process.argv[2]));
+const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
+const script = `(function (module, require, __filename, __dirname) {\n${textOf('.cjs')}\n})`;
+const { sources, mappings } = JSON.parse(textOf('.map')) as { sources: string[]; mappings: string };
+// Named by its text, so that the parts of two bundles are never taken for one.
+const name = `service-${createHash('sha256').update(script).digest('hex').slice(0, 16)}`;
+const description = {
+  name,
+  sources: sources.map((path) => relative(root, resolve(outdir, path))),
+  inputs: uid === undefined ? inputsOf(Object.keys(metafile.inputs)) : null,
+};
+await mkdir(outdir, { recursive: true });
+await writeFile(join(outdir, `${name}.cjs`), script);
+await writeFile(join(outdir, `${name}.lines`), linesOf(mappings));
+await writeFile(join(outdir, 'bundle.json.new'), JSON.stringify(description));
+await rename(join(outdir, 'bundle.json.new'), join(outdir, 'bundle.json'));
+for (const other of await readdir(outdir))
+  if (other !== 'bundle.json' && !other.startsWith(name)) await rm(join(outdir, other), { recursive: true });
+await keepCompiled();
+
+/** What `bin/launch.mjs` compares: each file that decides what is in the bundle, when it was changed, and its size. */
+function inputsOf(bundled: readonly string[]): [string, number, number, number][] {
+  const packages = bundled.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(path)?.[0]);
+  const paths = new Set([
+    ...bundled,
+    ...packages.filter((folder) => folder !== undefined).map((folder) => `${folder}package.json`),
+    ...['package.json', 'package-lock.json', 'tsconfig.json', 'bin/bundle.ts', 'bin/launch.mjs'],
+    'node_modules/esbuild/package.json',
+  ]);
+  return [...paths].flatMap((path): [string, number, number, number][] => {
+    const stats = statSync(join(root, path), { throwIfNoEntry: false });
+    if (stats === undefined) return [];
+    // The clock of files may be some milliseconds behind.
+    if (stats.ctimeMs >= began - 100) throw new Error(`${path} was edited while the bundle was made`);
+    return [[path, stats.mtimeMs, stats.ctimeMs, stats.size]];
+  });
+}
+
+/** The places where another line of a source begins: line and column of the bundle, source and its line, 16 bytes each. */
+function linesOf(mappings: string): Uint32Array {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const found: number[] = [];
+  let [source, sourceLine] = [0, 0];
+  for (const [line, segments] of mappings.split(';').entries()) {
+    let column = 0;
+    for (const segment of segments === '' ? [] : segments.split(',')) {
+      const fields: number[] = [];
+      let [value, shift] = [0, 0];
+      for (const letter of segment) {
+        const digit = digits.indexOf(letter);
+        value |= (digit & 31) << shift;
+        shift += 5;
+        if (digit > 31) continue;
+        fields.push(value & 1 ? -(value >> 1) : value >> 1);
+        [value, shift] = [0, 0];
+      }
+      const [columns = 0, sources = 0, sourceLines = 0] = fields;
+      column += columns;
+      source += sources;
+      sourceLine += sourceLines;
+      if (found.at(-1) === sourceLine + 1 && found.at(-2) === source) continue;
+      // The first line of the script is the one that is put before the bundle.
+      found.push(line + 2, column + 1, source, sourceLine + 1);
+    }
+  }
+  return Uint32Array.from(found);
+}
 
 /** Starts the bundle once. Without what it keeps, the service starts all the same, so a failure only warns. */
-async function keepCompiled(uid: number | undefined): Promise<void> {
+async function keepCompiled(): Promise<void> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   // V8 takes what was compiled only under the same options.
   const options = scripts.start.split(' ').filter((word) => word.startsWith('--'));
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-bundle-'));
-  const { NODE_COMPILE_CACHE: cache, PATH = '' } = process.env;
+  const { NODE_COMPILE_CACHE, PATH = '' } = process.env;
+  const cache = NODE_COMPILE_CACHE === undefined ? [] : [resolve(NODE_COMPILE_CACHE)];
   try {
     await writeFile(
       join(folder, 'config.json'),
       '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }',
     );
-    const folders = [folder, outdir, ...(cache === undefined ? [] : [cache])];
-    for (const one of folders) {
+    for (const one of [folder, outdir, ...cache]) {
       await mkdir(one, { recursive: true });
       if (uid !== undefined) await chown(one, uid, uid);
     }
     const service = spawn(process.execPath, [...options, join(root, 'bin', 'launch.mjs')], {
       cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       ...(uid !== undefined && { uid, gid: uid }),
       env: {
         PATH,
-        ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }),
+        ...(cache[0] !== undefined && { NODE_COMPILE_CACHE: cache[0] }),
         ISOLAYER_KEEP_COMPILED: '1',
         HOST: '127.0.0.1',
         APP_PORT: '0',
@@ -93,12 +171,17 @@ async function keepCompiled(uid: number | undefined): Promise<void> {
         PLUGINS_DIR: folder,
       },
     });
+    let said = '';
+    service.stderr.on('data', (chunk: Buffer) => {
+      said += String(chunk);
+    });
     const ended = once(service, 'exit');
     for await (const line of createInterface({ input: service.stdout })) {
-      if (line.includes('"msg":"ready"')) service.kill('SIGTERM');
+      // It ends with its input, and so also when this process is killed.
+      if (line.includes('"msg":"ready"')) service.stdin.end();
     }
     const [code] = await ended;
-    if (code !== 0) process.stderr.write(`The bundle was not started, so nothing compiled is kept: ${code}\n`);
+    if (code !== 0) process.stderr.write(`The bundle was not started, so nothing compiled is kept: ${code}\n${said}`);
     // The service must not be able to change what it runs.
     if (uid !== undefined)
       for (const one of [outdir, ...(await readdir(outdir))]) await chown(resolve(outdir, one), 0, 0);

@@ -1,31 +1,107 @@
 /**
- * Starts the bundle that `bin/bundle.ts` makes, with the functions that V8 compiled for an earlier start. Node's own
- * compile cache is made before any function runs, so it has none of those that V8 compiles at their first call.
+ * Starts the service: from the bundle that `bin/bundle.ts` makes, with the functions that V8 compiled for an earlier
+ * start, or from the sources, when one of them was edited since or there is no bundle. Node's own compile cache is made
+ * before any function runs, so it has none of those that V8 compiles at their first call.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants as modes, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
-const folder = join(import.meta.dirname, '..', 'dist');
-const filename = join(folder, 'service.cjs');
-const compiled = join(folder, 'service.compiled');
+/** How long after a start from the sources the bundle for the next start is made. */
+const RENEW_AFTER_MS = 30_000;
 
-const script = new Script(
-  `(function (module, require, __filename, __dirname) { ${readFileSync(filename, 'latin1')}\n})`,
-  { filename, cachedData: keptOf(compiled), importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER },
-);
-script.runInThisContext()({ exports: {} }, createRequire(filename), filename, folder);
+const root = join(import.meta.dirname, '..');
+const folder = join(root, 'dist');
+// Only the bundler asks to keep it. V8 refuses what was compiled by another version or with other options.
+const isKeeping = process.env.ISOLAYER_KEEP_COMPILED !== undefined;
 
-// Only the bundler asks for it. V8 refuses what was compiled by another version, for other code or with other options.
-if (process.env.ISOLAYER_KEEP_COMPILED !== undefined) {
-  process.on('exit', () => writeFileSync(compiled, script.createCachedData()));
+if (!startBundle()) {
+  await import('../src/main.ts');
+  setTimeout(renew, RENEW_AFTER_MS).unref();
 }
 
-function keptOf(file) {
+/** Starts the bundle, if it is made from what is there now. */
+function startBundle() {
+  const bundle = read('bundle.json', 'utf8');
+  if (bundle === undefined) return false;
+  const { name, sources, inputs } = JSON.parse(bundle);
+  if (inputs?.some(isEdited)) return false;
+  const source = read(`${name}.cjs`, 'latin1');
+  if (source === undefined) return false;
+  const filename = join(folder, `${name}.cjs`);
+  const script = new Script(source, {
+    filename,
+    cachedData: read(`${name}.compiled`),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  showSources(filename, name, sources);
+  if (isKeeping) {
+    process.on('exit', () => writeFileSync(join(folder, `${name}.compiled`), script.createCachedData()));
+    process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
+  }
+  script.runInThisContext()({ exports: {} }, createRequire(filename), filename, folder);
+  return true;
+}
+
+function isEdited([path, mtimeMs, ctimeMs, size]) {
+  const stats = statSync(`${root}/${path}`, { throwIfNoEntry: false });
+  return stats?.mtimeMs !== mtimeMs || stats.ctimeMs !== ctimeMs || stats.size !== size;
+}
+
+function read(file, encoding) {
   try {
-    return readFileSync(file);
+    return readFileSync(join(folder, file), encoding);
   } catch {
     return undefined;
   }
+}
+
+/** Lets stacks name the lines of the sources. */
+function showSources(filename, name, sources) {
+  let kept;
+  const lineOf = (line, column) => {
+    let lines = kept?.deref();
+    if (lines === undefined) {
+      const { buffer, byteOffset, length } = read(`${name}.lines`);
+      lines = new Uint32Array(buffer, byteOffset, length / 4);
+      kept = new WeakRef(lines);
+    }
+    let [low, high] = [0, lines.length / 4];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      const at = 4 * middle;
+      if (lines[at] < line || (lines[at] === line && lines[at + 1] <= column)) low = middle;
+      else high = middle;
+    }
+    return `${join(root, sources[lines[4 * low + 2]])}:${lines[4 * low + 3]}`;
+  };
+  const places = new RegExp(`${RegExp.escape(filename)}:(\\d+):(\\d+)`, 'g');
+  Error.prepareStackTrace = (error, frames) => {
+    const stack = [Error.prototype.toString.call(error), ...frames].join('\n    at ');
+    try {
+      return stack.replaceAll(places, (_, line, column) => lineOf(Number(line), Number(column)));
+    } catch {
+      return stack;
+    }
+  };
+}
+
+/** Makes the bundle for the next start. It has no part in this service, and none of its environment. */
+async function renew() {
+  try {
+    accessSync(root, modes.W_OK);
+  } catch {
+    return;
+  }
+  const { spawn } = await import('node:child_process');
+  const { setPriority } = await import('node:os');
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const bundler = spawn(process.execPath, [join(root, 'bin', 'bundle.ts')], {
+    env: { PATH, NODE_COMPILE_CACHE },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  bundler.on('error', () => undefined).unref();
+  if (bundler.pid !== undefined) setPriority(bundler.pid, 19);
+  process.on('exit', () => bundler.kill());
 }

@@ -92,6 +92,8 @@ function fail(what: string, error: unknown): never {
 
 function reasonsOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(reasonsOf);
+  // A source that was edited: only its stack names the place.
+  if (error instanceof SyntaxError || error instanceof ReferenceError) return [error.stack ?? error.message];
   return [error instanceof Error ? error.message : String(error)];
 }
 

@@ -79,12 +79,7 @@ t.test('the Dockerfile says what this test knows of, with the Node of the lockfi
   t.match(cache, /^NODE_COMPILE_CACHE=node_modules\//, 'what is compiled lies with the code, and goes with it');
   t.equal(exec, 'exec', 'what ends npm ends the service: no shell is left between');
   t.equal(node, 'bin/node');
-  t.equal(options.pop(), 'src/main.ts');
-  t.strictSame(
-    theOnly(image, 'CMD').words,
-    ['node', ...options, 'bin/launch.mjs'],
-    'the image starts the bundle of what npm start starts',
-  );
+  t.strictSame(theOnly(image, 'CMD').words, ['node', ...options], 'the image starts what npm start starts');
   t.end();
 });
 
@@ -169,7 +164,8 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.equal(bundles, 'node bin/bundle.ts $(id -u node)');
   const user = process.getuid?.() === 0 ? [NOBODY] : [];
   await run(node, ['bin/bundle.ts', ...user], { cwd: app, env: { ...process.env, NODE_COMPILE_CACHE: compiled } });
-  t.ok(existsSync(join(app, 'dist', 'service.compiled')), 'what V8 compiled for a start is kept');
+  const kept = (await readdir(join(app, 'dist'))).some((name) => name.endsWith('.compiled'));
+  t.ok(kept, 'what V8 compiled for a start is kept');
   t.ok((await readdir(compiled)).length > 0, "and what Node compiles for the service's user");
   const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];
   const [command = node, ...rest] = [...asNobody, node, ...startArguments];
