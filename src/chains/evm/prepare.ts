@@ -66,8 +66,14 @@ export function openPrepareParts(
     return answers ?? byOne(address);
   });
   const read: ReadFromEndpoint = (method, params, parse) => own.onOne((one) => one(method, params, parse));
+  let hadTips: boolean | undefined;
+  const marketOfOne = async () => {
+    const market = await own.onOne((one) => readGasMarket(one, settings, own, hadTips));
+    hadTips = market.tips !== undefined;
+    return market;
+  };
   const guarded = createPriceCorroboration(clock, {
-    one: () => own.onOne((one) => readGasMarket(one, settings, own)),
+    one: marketOfOne,
     all: () => answersInTime(own.onAll((one) => readGasMarket(one, settings))),
   });
   return {

@@ -17,7 +17,7 @@ import { chainOfLane } from '../../features/transactions/records/lane.ts';
 import { LeaseLost } from '../../store/lease.ts';
 import type { SpendingRaise } from '../../store/store.ts';
 import { DuplicateRecord } from '../../store/tables/stored-record.ts';
-import { sequenceFigures } from '../sequencing/sequence-planner.ts';
+import { type SequenceFigures, sequenceFigures } from '../sequencing/sequence-planner.ts';
 import type { SigningOutcome, WantedAttempt } from './decide.ts';
 import { askAny, type LaneStep, unminedTransactions } from './lane-step.ts';
 import type { SignedAttempt } from './ledger.ts';
@@ -55,13 +55,14 @@ export async function signAttempts(step: LaneStep, wanted: readonly WantedAttemp
   if (wanted.length === 0) return [];
   const outcomes: Outcomes = new Map();
   const isFirst = wanted.every(({ spec }) => spec.purpose === 'send');
+  const counted = countAhead(step, wanted);
   const [priced, budgeted] = await Promise.all([
     price(step, wanted, outcomes),
     step.read.budgeted(wanted.map(({ transaction }) => transaction.id)),
   ]);
   const affordable = await afford(step, priced, budgeted, outcomes);
   step.life.onCheckpoint('priced');
-  const { ready, sequences } = await reserve(step, affordable, outcomes);
+  const { ready, sequences } = await reserve(step, affordable, counted, outcomes);
   step.life.onCheckpoint('reserved');
   const signed = await sign(step, await stillAllowed(step, ready), sequences, outcomes);
   step.life.onCheckpoint(isFirst ? 'signed' : 'further-signed');
@@ -172,20 +173,61 @@ function isNumbered({ wanted, prepared }: Priced): boolean {
   return wanted.spec.purpose === 'send' && prepared.anchor === undefined;
 }
 
+/** The account's sequences, asked for while prices are. */
+interface Counted {
+  /** As these relayers see the chain. */
+  relayers: ReadonlySet<string>;
+  figures: Promise<SequenceFigures>;
+  askedAt: number;
+}
+
+/** For how long figures that were asked for ahead count, in milliseconds. Somebody else may use the key. */
+const COUNTED_FOR_MS = 2_000;
+
+/** Asks ahead, so that a payment waits for one answer of a node less. One that was parked may well be parked again. */
+function countAhead(step: LaneStep, wanted: readonly WantedAttempt[]): Counted | undefined {
+  const mayNeed = wanted.filter(
+    ({ transaction: { id, anchorKind }, spec }) =>
+      spec.purpose === 'send' && anchorKind === 'sequence' && step.memory.offers.causeOf(id) === undefined,
+  );
+  if (mayNeed.length === 0) return undefined;
+  const relayers = new Set(mayNeed.map(({ transaction }) => transaction.relayerId));
+  const senders = Promise.all([...relayers].map((id) => step.senders.of(id)));
+  const figures = senders.then((all) => sequenceFigures(step, all));
+  // Heard by those who need it.
+  figures.catch(() => undefined);
+  return { relayers, figures, askedAt: step.clock.elapsed() };
+}
+
+/** What was asked ahead, if it is recent and by the same relayers, else what nodes say now. */
+async function figuresFor(
+  step: LaneStep,
+  numbered: readonly Priced[],
+  counted: Counted | undefined,
+): Promise<SequenceFigures> {
+  const relayers = new Set(numbered.map(({ wanted }) => wanted.transaction.relayerId));
+  const isUsable =
+    counted?.relayers.symmetricDifference(relayers).size === 0 &&
+    step.clock.elapsed() - counted.askedAt < COUNTED_FOR_MS;
+  if (isUsable) return counted.figures;
+  return sequenceFigures(
+    step,
+    numbered.map(({ sender }) => sender),
+  );
+}
+
 /** Finds a sequence for each attempt that needs one. While there are none, leaves out those attempts. */
 async function reserve(
   step: LaneStep,
   priced: readonly Priced[],
+  counted: Counted | undefined,
   outcomes: Outcomes,
 ): Promise<{ ready: readonly Priced[]; sequences: readonly bigint[] }> {
   const numbered = priced.filter(isNumbered);
   if (numbered.length === 0) return { ready: priced, sequences: [] };
   let [reason, withinMs]: [string, number | undefined] = ['', undefined];
   try {
-    const figures = await sequenceFigures(
-      step,
-      numbered.map(({ sender }) => sender),
-    );
+    const figures = await figuresFor(step, numbered, counted);
     const plan = step.memory.planner.plan(figures, numbered.length, step.clock.elapsed());
     if (plan.kind === 'use') return { ready: priced, sequences: plan.sequences };
     ({ reason, withinMs } = plan);

@@ -49,17 +49,19 @@ const SUGGESTED: OptionalFigure<bigint> = {
 /**
  * Asks a node what the network charges. If the settings leave EIP-1559 open, the latest block decides. Tips are only
  * advice: what that node does not tell is asked of the others, and then done without.
+ * @param hadTips whether the network had tips lately: then they are asked for together with the rest
  */
 export async function readGasMarket(
   read: ReadFromEndpoint,
   settings: Pick<EvmNetworkSettings, 'hasEip1559' | 'isZkEvm'>,
   others?: Pick<RpcClient, 'onOthers'>,
+  hadTips?: boolean,
 ): Promise<GasMarket> {
   const advice = () => Promise.all([askOptionalFigure(read, PAID, others), askOptionalFigure(read, SUGGESTED, others)]);
   const [block, price, early] = await Promise.all([
     latestBlock(read),
     settings.isZkEvm ? zkEvmGasPrice(read) : gasPrice(read),
-    settings.hasEip1559 === true ? advice() : undefined,
+    (settings.hasEip1559 ?? hadTips) === true ? advice() : undefined,
   ]);
   if (!(settings.hasEip1559 ?? block.baseFeePerGas !== null)) return { block, gasPrice: price, tips: undefined };
   const base = block.baseFeePerGas ?? 0n;

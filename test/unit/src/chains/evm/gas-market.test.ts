@@ -60,6 +60,24 @@ t.test('market', async (t) => {
     t.match(failure, { kind: 'malformed' }, 'a price that no chain ever had');
   });
 
+  t.test('where there were tips lately, all is asked at once', async (t) => {
+    const answers = { eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x77359400' };
+    const double = await startRpcDouble(answersByMethod({ ...answers, eth_maxPriorityFeePerGas: '0x5d21dba00' }));
+    const rpc = openRpc([double.url]);
+    t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+    const read: ReadFromEndpoint = (method, params, parse) => rpc.read(method, params, parse);
+    const requests = async (hadTips: boolean) => {
+      const before = double.requests.length;
+      const { tips } = await readGasMarket(read, OPEN, undefined, hadTips);
+      return { tips, requests: double.requests.length - before };
+    };
+    t.match(await requests(false), { tips: { fast: 25n * GWEI }, requests: 2 });
+    t.match(await requests(true), { tips: { fast: 25n * GWEI }, requests: 1 });
+    const { baseFeePerGas: _, ...old } = BLOCK;
+    double.answer(answersByMethod({ ...answers, eth_getBlockByNumber: old }));
+    t.match(await requests(true), { tips: undefined, requests: 1 }, 'they are gone');
+  });
+
   t.test('tips are only advice: whatever keeps a node from telling them stops nothing', async (t) => {
     const answers = { eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x77359400' };
     const double = await startRpcDouble(answersByMethod(answers));

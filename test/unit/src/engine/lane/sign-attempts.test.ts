@@ -139,3 +139,80 @@ t.test('what has no anchor yet gets none from a further attempt', async (t) => {
   t.match(await signAttempts(step, [wanted]), [{ kind: 'failed', reason: 'there is no anchor for it' }]);
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
 });
+
+/** Payments that are not signed yet. Notes the order in which a node is asked, and answers prices when it is told to. */
+async function unsigned(
+  t: Test,
+  { count = 1, prices = Promise.resolve() }: { count?: number; prices?: Promise<void> },
+) {
+  const world = await EngineWorld.open(t);
+  const pending: Transaction[] = [];
+  for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
+  const asked: string[] = [];
+  const { next } = world.client.sequences;
+  world.client.sequences.next = async (...question) => {
+    asked.push('sequence');
+    return next(...question);
+  };
+  const prepare = world.client.prepare.bind(world.client);
+  world.client.prepare = async (...question) => {
+    asked.push('price');
+    await prices;
+    return prepare(...question);
+  };
+  return { world, pending, asked };
+}
+
+t.test('the sequence is asked for together with the prices', async (t) => {
+  const prices = Promise.withResolvers<void>();
+  const { world, pending, asked } = await unsigned(t, { prices: prices.promise });
+  const signed = signPending(await world.step(), pending);
+  await world.until('both are asked', async () => asked.length === 2);
+  t.strictSame(asked.toSorted(), ['price', 'sequence']);
+  prices.resolve();
+  await signed;
+  t.equal(asked.length, 2);
+  t.equal((await world.get(present(pending[0]))).sequence, 0n);
+});
+
+t.test('a sequence that was told long before the prices is asked for anew', async (t) => {
+  const prices = Promise.withResolvers<void>();
+  const { world, pending, asked } = await unsigned(t, { prices: prices.promise });
+  let elapsed = 0;
+  const step = await world.step();
+  const clock = { ...step.clock, elapsed: () => elapsed };
+  const signed = signPending({ ...step, clock }, pending);
+  await world.until('both are asked', async () => asked.length === 2);
+  elapsed = 2_000;
+  prices.resolve();
+  await signed;
+  t.strictSame(asked.slice(2), ['sequence']);
+});
+
+t.test('what is parked again and again asks for no sequence', async (t) => {
+  const { world, pending, asked } = await unsigned(t, {});
+  world.client.onPrepare = () => ({ kind: 'parked', reason: 'gas price above the cap', retryInMs: 0 });
+  const step = await world.step();
+  await signPending(step, pending);
+  t.strictSame(asked.toSorted(), ['price', 'sequence'], 'the first time it may be signed');
+  await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
+  t.strictSame(asked.slice(2), ['price']);
+  world.client.onPrepare = () => undefined;
+  await signPending(step, await Promise.all(pending.map((one) => world.get(one))));
+  t.strictSame(asked.slice(3), ['price', 'sequence']);
+  t.equal((await world.get(present(pending[0]))).sequence, 0n);
+});
+
+t.test('a relayer that is not there costs those of another relayer of the account nothing', async (t) => {
+  const { world, asked } = await unsigned(t, { count: 0 });
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r2')));
+  const mine = await world.accept('mine');
+  const others = await world.accept('others', { relayerId: 'r2' });
+  const step = await world.step();
+  const of = step.senders.of.bind(step.senders);
+  step.senders.of = async (id) => (id === 'r2' ? Promise.reject(new Error('no such relayer')) : of(id));
+  await signPending(step, [others, mine]);
+  t.equal((await world.get(mine)).sequence, 0n);
+  t.match(await world.get(others), { sequence: null, statusReason: /no such relayer/ });
+  t.strictSame(asked, ['price', 'sequence']);
+});
