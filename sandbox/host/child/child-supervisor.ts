@@ -34,7 +34,14 @@ import { ChildLimits, NO_CALL } from './child-limits.ts';
 import { type ChildDoor, ChildLink } from './child-link.ts';
 import { childPayloadLimits, parseFrame } from './child-messages.ts';
 import type { JournalReader } from './journal.ts';
-import { BytesInFlight, diedInsideGuest, diedOfMemory, judgeCallOnChildDeath, RunningCall } from './running-call.ts';
+import {
+  BytesInFlight,
+  Deadlines,
+  diedInsideGuest,
+  diedOfMemory,
+  judgeCallOnChildDeath,
+  RunningCall,
+} from './running-call.ts';
 
 type DropCode = 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT' | 'SANDBOX_LOST';
 
@@ -99,6 +106,7 @@ export class ChildSupervisor {
   readonly #limits: ChildLimits;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
+  readonly #deadlines = new Deadlines();
   /** Calls that the child has not let go of, including those whose report was sent. */
   readonly #calls = new CallTable<RunningCall>();
   readonly #watch: ProcessWatch = { busy: true, most_bytes: 0, group_nice: 0, process_nice: 0 };
@@ -206,7 +214,7 @@ export class ChildSupervisor {
         return;
       }
       const share = this.#limits.account.begin(version.limits);
-      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, () =>
+      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, this.#deadlines, () =>
         this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
       );
       this.#begin();

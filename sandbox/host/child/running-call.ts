@@ -26,7 +26,7 @@ export class RunningCall {
   readonly share: CpuShare;
   readonly #meter: CallMeter;
   readonly #report: (report: CallReport) => void;
-  readonly #deadline: NodeJS.Timeout;
+  readonly #deadlines: Deadlines;
   readonly #beganAt = performance.now();
   #settled = false;
 
@@ -37,6 +37,7 @@ export class RunningCall {
     shared: BytesInFlight,
     share: CpuShare,
     report: (report: CallReport) => void,
+    deadlines: Deadlines,
     onTimeout: () => void,
   ) {
     this.task = task;
@@ -45,7 +46,8 @@ export class RunningCall {
     this.#meter = new CallMeter(limits, shared, task.durable !== undefined);
     this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
-    this.#deadline = setTimeout(onTimeout, task.timeout_ms);
+    this.#deadlines = deadlines;
+    deadlines.set(this, task.timeout_ms, onTimeout);
   }
 
   /** True when the report has been sent. Later events of the call do not count. */
@@ -109,11 +111,59 @@ export class RunningCall {
   #settle(outcome: CallOutcome, usage: CallUsage, lost: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    clearTimeout(this.#deadline);
+    this.#deadlines.clear(this);
     this.#meter.close();
     this.#report({ outcome, logs: this.#meter.logs, dropped_logs: this.#meter.droppedLogs, usage, lost });
   }
 }
+
+/**
+ * The moments by which calls of one child have to end. There is one timer for all of them, at the earliest: most calls end
+ * long before their time is up.
+ */
+export class Deadlines {
+  readonly #all = new Map<object, { at: number; onDue: () => void }>();
+  #timer: NodeJS.Timeout | undefined;
+  #wakesAt = Number.POSITIVE_INFINITY;
+
+  /** Calls `onDue` after `ms`, unless the deadline of this owner is cleared before. */
+  set(owner: object, ms: number, onDue: () => void): void {
+    const now = performance.now();
+    const at = now + ms;
+    this.#all.set(owner, { at, onDue });
+    if (at < this.#wakesAt) this.#wake(at, now);
+    // Without calls, the timer keeps no process going.
+    else if (this.#all.size === 1) this.#timer?.ref();
+  }
+
+  clear(owner: object): void {
+    if (this.#all.delete(owner) && this.#all.size === 0) this.#timer?.unref();
+  }
+
+  #wake(at: number, now: number): void {
+    clearTimeout(this.#timer);
+    this.#wakesAt = at;
+    this.#timer = setTimeout(() => this.#fire(), Math.min(MAX_DELAY_MS, Math.max(1, at - now)));
+  }
+
+  #fire(): void {
+    const now = performance.now();
+    this.#timer = undefined;
+    this.#wakesAt = Number.POSITIVE_INFINITY;
+    for (const [owner, { at, onDue }] of [...this.#all]) {
+      // Timers count whole milliseconds.
+      if (at - now > 1) continue;
+      this.#all.delete(owner);
+      onDue();
+    }
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#all.values()) earliest = Math.min(earliest, at);
+    if (earliest < this.#wakesAt) this.#wake(earliest, now);
+  }
+}
+
+/** The longest delay of a timer: Node fires longer ones at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** How many bytes the unanswered capability calls of one child may hold in the service's memory. */
 const MAX_BYTES_IN_FLIGHT = 16 * 1_048_576;

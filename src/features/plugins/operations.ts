@@ -318,7 +318,9 @@ function pluginCall(
       metrics.count('plugin_calls', { plugin_id: pluginId, method, status: answer.status });
       if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter);
       if (answer.location !== undefined) reply.header('location', answer.location);
-      return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
+      reply.code(answer.status).type('application/json; charset=utf-8');
+      // Not the reply itself: whoever awaits that listens to the stream until the last byte has left.
+      return answer.body;
     },
   });
 }

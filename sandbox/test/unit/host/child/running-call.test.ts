@@ -5,6 +5,7 @@ import { ProtocolViolation } from '../../../../frames.ts';
 import {
   BytesInFlight,
   CallMeter,
+  Deadlines,
   diedInsideGuest,
   diedOfMemory,
   judgeCallOnChildDeath,
@@ -23,10 +24,40 @@ function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
     new BytesInFlight(),
     { leftMs: 1 },
     (report) => reports.push(report),
+    new Deadlines(),
     onTimeout,
   );
   return { call, reports };
 }
+
+t.test('each deadline is met, whichever was set first, unless it is cleared', async (t) => {
+  const deadlines = new Deadlines();
+  const due: string[] = [];
+  const last = Promise.withResolvers<void>();
+  const began = performance.now();
+  const set = (name: string, ms: number) => {
+    const owner = { name };
+    deadlines.set(owner, ms, () => {
+      t.ok(performance.now() - began >= ms - 1, name);
+      due.push(name);
+      if (name === 'late') last.resolve();
+    });
+    return owner;
+  };
+  const only = set('cleared before the others', 1);
+  deadlines.clear(only);
+  deadlines.clear(only);
+  set('late', 60);
+  set('middle', 30);
+  const never = set('cleared', 20);
+  set('early', 10);
+  const month = set('in a month', 2 ** 32);
+  deadlines.clear(never);
+  await last.promise;
+  t.same(due.sort(), ['early', 'late', 'middle']);
+  // A timer that goes on would keep this file from ending.
+  deadlines.clear(month);
+});
 
 t.test('the first end is the only one', async (t) => {
   const { call, reports } = running();
