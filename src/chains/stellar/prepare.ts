@@ -16,7 +16,7 @@ import {
 } from './configuration/policy.ts';
 import { BASE_FEE, feeBidFor } from './fees.ts';
 import { CLOCK_TOLERANCE_SECONDS } from './guard/gasless.ts';
-import { missingMemoFault, type PaymentParts } from './guard/memo.ts';
+import { missingMemoFault } from './guard/memo.ts';
 import { draftTransaction, preparedDraft, type TransactionDraft } from './message/draft.ts';
 import { consentedLumens, lumensOutflow, totalLumensOutflow } from './message/outflow.ts';
 import { transactionHash } from './message/transaction.ts';
@@ -28,6 +28,7 @@ import {
   type LatestLedger,
   type LedgerAccount,
   latestLedger,
+  type Payer,
   usualFee,
 } from './rpc-calls.ts';
 import {
@@ -132,9 +133,10 @@ async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promis
   const early = startFault(draft, latest);
   if (early !== undefined) return { kind: 'refused', reason: early };
   const isContracts = isSoroban(draft);
-  const [usual, needs] = await Promise.all([
+  const [usual, needs, payer] = await Promise.all([
     usualFee(read, isContracts ? 'sorobanInclusionFee' : 'inclusionFee'),
     isContracts ? contractNeeds(read, draft, latest.sequence) : undefined,
+    getPayer(read, account.address, draft),
   ]);
   if (needs !== undefined && needs.kind !== 'needs') return needs;
   const resources = needs?.fee ?? 0n;
@@ -149,7 +151,7 @@ async function prepareOwn(draft: TransactionDraft, context: NodeContext): Promis
   const fee = resources + (own > wanted ? own : wanted);
   const contract = needs === undefined ? {} : { contract: needs.fields };
   const fields = { ...fieldsFor(context, fee, BigInt(maxTime)), ...contract };
-  return checkFunds(context, fields, fee + lumensOf(draft, fields), draft);
+  return checkFunds(context, fields, fee + lumensOf(draft, fields), payer);
 }
 
 /**
@@ -210,7 +212,8 @@ async function feeBump(
   const { seqNum: sequence } = within;
   const fields = { ...fieldsFor(context, fee, maxTime), inner: { hash, source, sequence: jsonAmount(sequence) } };
   const taken = own === undefined ? 0n : totalLumensOutflow(within, own, fields.passphrase);
-  const billing = await checkFunds(context, fields, fee + taken, within);
+  const payer = await getPayer(context.read, context.account.address, within);
+  const billing = checkFunds(context, fields, fee + taken, payer);
   return billing.kind === 'ready' ? { ...billing, anchor: { kind: 'text', text: `${source}:${sequence}` } } : billing;
 }
 
@@ -225,14 +228,12 @@ function fieldsFor({ transaction, account, latest }: NodeContext, fee: bigint, m
 }
 
 /** Ready where the account can pay the cost, and no receiver asks for a memo that is missing; otherwise parked or refused. */
-async function checkFunds(
-  { read, account, latest, committed, minBalance }: NodeContext,
+function checkFunds(
+  { account: { address }, latest, committed, minBalance }: NodeContext,
   fields: StellarFields,
   cost: bigint,
-  paying: PaymentParts,
-): Promise<TransactionPreparation> {
-  const { address } = account;
-  const { account: payer, memoRequiredBy } = await getPayer(read, address, paying);
+  { account: payer, memoRequiredBy }: Payer,
+): TransactionPreparation {
   if (memoRequiredBy !== undefined) return { kind: 'refused', reason: missingMemoFault(memoRequiredBy) };
   if (payer === null) return parkedForFunds(`Insufficient balance: account ${address} does not exist`);
   const short = fundsShortage({ account: payer, committed, cost, minBalance, baseReserve: latest.baseReserve });

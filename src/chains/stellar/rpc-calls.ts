@@ -90,15 +90,14 @@ export async function getAccount(
   return { ledger, account: accounts.get(address) ?? null };
 }
 
-/**
- * The account that pays, and a receiver that asks for a memo which the transaction does not have (SEP-29), with one
- * question.
- */
-export function getPayer(
-  read: ReadFromEndpoint,
-  address: string,
-  paying: PaymentParts,
-): Promise<{ account: LedgerAccount | null; memoRequiredBy: string | undefined }> {
+/** The account that pays, and a receiver that asks for a memo which the transaction does not have (SEP-29). */
+export interface Payer {
+  account: LedgerAccount | null;
+  memoRequiredBy: string | undefined;
+}
+
+/** Reads both with one question. */
+export function getPayer(read: ReadFromEndpoint, address: string, paying: PaymentParts): Promise<Payer> {
   const key = accountKey(address);
   const receivers = memoRequiredKeys(paying, address);
   return read('getLedgerEntries', { keys: [key, ...receivers.keys()] }, (answer) => {
