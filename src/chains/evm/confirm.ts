@@ -27,6 +27,9 @@ const NO_MERE_LAG = 1_000n;
 /** The most reverts whose cause is asked for in one look. Further reverts are told without their cause. */
 const REVERTS_AT_ONCE = 32;
 
+/** The most receipts whose blocks are asked for before it is known whether the node's height counts. */
+const BLOCKS_AHEAD = 16;
+
 /** One transaction that is looked for. */
 interface TrackedTransaction extends LostTransaction {
   entry: ObservedTransaction;
@@ -138,6 +141,9 @@ async function lookOn(
   // Final cannot be undone. It depends on the height, and on the block being part of this very chain.
   const mayBeDeep = (one: TrackedTransaction) =>
     isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
+  const deepBlocks = [...receipts].flatMap(([one, { blockNumber }]) => (mayBeDeep(one) ? [blockNumber] : []));
+  // Together with the head's. Whether they can be read matters to whoever needs them.
+  for (const block of deepBlocks.slice(0, BLOCKS_AHEAD)) blockAt(block).catch(() => undefined);
   const isHigh = tracked.some(mayBeDeep) && (await blockAt(head)) !== null;
   // A node below the floor, or at another height than it says, proves nothing by a receipt that it does not show.
   const isWitness = isHigh && head >= look.floor;

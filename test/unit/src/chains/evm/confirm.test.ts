@@ -110,7 +110,7 @@ t.test('a height of which the node has no block makes nothing final', async (t) 
   t.match(await look([entry(0n, [hash])]), [{ kind: 'included', final: false }]);
   const used = await open(t, { head: 4_000_000, top: 11 });
   t.same(await used.look([entry(0n, [hash])]), [{ kind: 'open' }], 'nor lost');
-  t.equal(asked('eth_getBlockByNumber'), 1);
+  t.equal(asked('eth_getBlockByNumber'), 2, 'its own block is asked for with that of the height');
 });
 
 t.test('what was mined is kept with the transaction', async (t) => {
