@@ -166,6 +166,8 @@ export interface StoreReader extends SettingsReader {
   expiredLeases(now: Timestamp): Promise<Map<string, number>>;
   /** A lane's pending transactions that were accepted up to that place, in order. */
   pendingUpTo(lane: string, place: number): Promise<Transaction[]>;
+  /** The same without their content, in no order: there may be a hundred thousand. */
+  pendingIdsUpTo(lane: string, place: number): Promise<Pick<Transaction, 'id' | 'relayerId'>[]>;
   /** The lowest `nextActionAt` after the given moment of a lane's pending transactions. */
   nextPendingAt(lane: string, after: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that the lane's account has permanently used; null when it has used none. */

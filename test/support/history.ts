@@ -51,7 +51,9 @@ export function fillSqlite(path: string, count: number): void {
  */
 export function fillEnded(path: string, { relayerId, count }: { relayerId: string; count: number }): void {
   const database = new DatabaseSync(path);
-  database.exec('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -2000000; begin');
+  database.exec(
+    'pragma journal_mode = delete; pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -2000000; begin',
+  );
   database
     .prepare(`insert into transactions (id, relayer_id, revision, network_type, lane, status, created_at, sent_at,
       confirmed_at, request, fields, anchor_kind, on_death, sequence, hash, ended_at)

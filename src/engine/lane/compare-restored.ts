@@ -28,6 +28,8 @@ export async function compareRestored(step: LaneStep): Promise<void> {
 async function compareOld(step: LaneStep): Promise<void> {
   const { restored } = step.memory;
   if (!restored.isPending || restored.isResting(step.clock.elapsed())) return;
+  await clearUntouched(step);
+  if (!restored.isPending) return;
   const before = await step.read.pendingUpTo(step.key, restored.upTo);
   const arrived = await Promise.all(restored.arrivals.map((id) => step.read.transactionOfLane(step.key, id)));
   const pending = [...before, ...arrived.flatMap((one) => (one?.status === 'pending' ? [one] : []))];
@@ -42,6 +44,28 @@ async function compareOld(step: LaneStep): Promise<void> {
     step.log.warn({ reason: messageOf(error), lane: step.key }, 'account history could not be compared with the chain');
   }
   if (restored.isPending) restored.rest(step.clock.elapsed() + 2 * step.timing.retryMs);
+}
+
+/**
+ * Clears what was pending at the start, without reading it, where the chain is no further than the store led to. So it
+ * is at most starts, and a hundred thousand may be pending.
+ */
+async function clearUntouched(step: LaneStep): Promise<void> {
+  const { restored } = step.memory;
+  const isOnlyPending = ![...step.open.entries.keys()].some((id) => restored.isUnchecked(id));
+  if (!isOnlyPending || restored.isDisplaced || restored.arrivals.length > 0) return;
+  const all = await step.read.pendingIdsUpTo(step.key, restored.upTo);
+  restored.keep(new Set(all.map(({ id }) => id)));
+  const pending = all.filter(({ id }) => restored.isUnchecked(id));
+  const senders = new Map<string, Sender>();
+  for (const relayerId of new Set(pending.map((one) => one.relayerId))) {
+    const sender = await step.senders.of(relayerId).catch(() => undefined);
+    if (sender?.client.sequences !== undefined) senders.set(relayerId, sender);
+  }
+  if (senders.size === 0) return;
+  const figures = await sequenceFigures(step, [...senders.values()]).catch(() => undefined);
+  if (figures === undefined || isBeyond(figures, restored.from)) return;
+  restored.clear(pending.filter(({ relayerId }) => senders.has(relayerId)).map(({ id }) => id));
 }
 
 interface Candidate {

@@ -68,7 +68,14 @@ export interface LaneStep {
 /** The reads with which a lane asks the store for what it does not keep in memory. */
 export type LaneReads = Pick<
   StoreReader,
-  'attempts' | 'budgeted' | 'chainIdentity' | 'children' | 'pendingUpTo' | 'transactionByHash' | 'transactionOfLane'
+  | 'attempts'
+  | 'budgeted'
+  | 'chainIdentity'
+  | 'children'
+  | 'pendingUpTo'
+  | 'pendingIdsUpTo'
+  | 'transactionByHash'
+  | 'transactionOfLane'
 >;
 
 /** What time it is. */

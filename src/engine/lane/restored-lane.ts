@@ -143,15 +143,15 @@ export class RestoredLane {
    * @param release an operator's word that covers unsigned transactions, while it is in force
    */
   static async begin(
-    read: Pick<StoreReader, 'pendingUpTo' | 'restoredFrom'>,
+    read: Pick<StoreReader, 'pendingIdsUpTo' | 'restoredFrom'>,
     lane: string,
     { upTo, oldCalls, release, open }: LaneOrigin & { open: OpenTransactions },
   ): Promise<RestoredLane> {
     const signed = [...open.entries.keys()];
-    const pending = upTo === 0 ? [] : await read.pendingUpTo(lane, upTo);
+    const pending = upTo === 0 ? [] : await read.pendingIdsUpTo(lane, upTo);
     const kept = await read.restoredFrom(lane);
     const isKept = kept !== undefined;
-    const released = release === null ? [] : await read.pendingUpTo(lane, release.upTo);
+    const released = release === null ? [] : await read.pendingIdsUpTo(lane, release.upTo);
     const covered = new Set(released.map(({ id }) => id));
     const ids = pending.map(({ id }) => id);
     const unchecked = ids.filter((id) => !covered.has(id));

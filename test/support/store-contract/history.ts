@@ -64,7 +64,16 @@ export function historyContract(t: Test, open: (t: Test) => Promise<Store>): voi
     const last = await accept('b');
     t.ok(0 < first && first < second && second < last);
     const { lane } = transactionOf({});
-    const ids = async (place: number) => (await store.read.pendingUpTo(lane, place)).map(({ id }) => id);
+    const ids = async (place: number) => {
+      const pending = await store.read.pendingUpTo(lane, place);
+      const withoutContent = (await store.read.pendingIdsUpTo(lane, place)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const expected = pending.map(({ id, relayerId }) => ({ id, relayerId }));
+      t.strictSame(
+        withoutContent,
+        expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+      return pending.map(({ id }) => id);
+    };
     t.strictSame(await ids(last), ['a', 'b']);
     t.strictSame(await ids(last - 1), ['a']);
     t.strictSame(await ids(0), []);

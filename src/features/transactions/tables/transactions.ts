@@ -340,6 +340,15 @@ export function transactionReads(connection: Connection) {
       return rows.map(transactionOfRow);
     },
 
+    async pendingIdsUpTo(lane, place) {
+      const rows = await unsigned
+        .select(['id', 'relayer_id'])
+        .where('lane', '=', lane)
+        .where('accepted', '<=', place)
+        .execute();
+      return rows.map(({ id, relayer_id: relayerId }) => ({ id, relayerId }));
+    },
+
     async nextPendingAt(lane, after) {
       const [row] = await nextPending(lane, after);
       return row?.next_action_at ?? null;

@@ -81,6 +81,32 @@ t.test('a metric that is replaced has the given series only, added up by labels'
   t.notMatch(text, 'isolayer_plugin_isolates{plugin_id="a"}');
 });
 
+t.test('a long text comes in pieces, between which others have their turn, and may change meanwhile', async (t) => {
+  const metrics = createMetrics();
+  const isolates = (count: number, value: number) =>
+    metrics.replace(
+      'plugin_isolates',
+      Array.from({ length: count }, (_, index) => [{ plugin_id: `plugin-${index}` }, value] as const),
+    );
+  isolates(10_000, 1);
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const seen = new Set<number>();
+  const pieces: string[] = [];
+  for await (const piece of metrics.pieces('isolayer_plugin_isolates')) {
+    if (pieces.push(piece) === 2) isolates(5, 2);
+    seen.add(turns);
+  }
+  clearImmediate(next);
+  t.ok(pieces.length > 2 && pieces.every((piece) => piece.length < 70_000));
+  t.equal(seen.size, pieces.length, 'each in a turn of its own');
+  t.equal((await textOf(metrics, 'isolayer_plugin_isolates')).split('\n').length, 2 + 5 + 1);
+});
+
 t.test('every row of the table is made, each once', (t) => {
   const names = createMetrics().names();
   for (const name of EXPOSED_METRICS.keys()) t.equal(names.filter((one) => one === name).length, 1, name);

@@ -10,8 +10,12 @@ async function stage(t: Test) {
   const origin = { pluginId: 'payout', depth: 0, since: Date.now() };
   await world.store.write((writer) => writer.insertCall(callOf()));
   const looked: unknown[] = [];
+  const read: string[] = [];
   const accountHistory: AccountHistory = {
-    contentOf: ({ request }) => String(request['effect']),
+    contentOf: ({ id, request }) => {
+      read.push(id);
+      return String(request['effect']);
+    },
     async look({ sequences, isKnown }: Omit<AccountHistoryQuery, 'account'>) {
       looked.push(sequences);
       const found = [];
@@ -42,7 +46,7 @@ async function stage(t: Test) {
     for (let block = 0; block < 5; block += 1) world.chain.mine();
   };
   const paid = () => world.chain.executed.map(({ transaction }) => transaction.effect);
-  return { world, origin, looked, forgotten, paid };
+  return { world, origin, looked, read, forgotten, paid };
 }
 
 t.test('old calls hear of what they had sent, also after their lane was idle, in any order', async (t) => {
@@ -88,4 +92,19 @@ t.test('after an ordinary restart nothing is looked for, and an equal payment of
   t.strictSame(paid(), ['same', 'same']);
   t.strictSame(looked, []);
   await engine.close();
+});
+
+t.test('what is pending at a start is read only where the chain is further than the store', async (t) => {
+  for (const isFurther of [false, true]) {
+    const { world, looked, read, forgotten, paid } = await stage(t);
+    const pending = [await world.accept('first'), await world.accept('second')];
+    if (isFurther) forgotten(['first']);
+    const engine = world.engine();
+    await engine.start();
+    for (const one of pending) await world.untilStatus(one, 'confirmed', { mining: true });
+    t.strictSame(paid(), ['first', 'second'], 'each is paid once');
+    t.equal(looked.length > 0, isFurther);
+    t.strictSame(new Set(read), new Set(isFurther ? pending.map(({ id }) => id) : []));
+    await engine.close();
+  }
 });
