@@ -1,8 +1,8 @@
 /**
- * Bundles the service into one script in `dist`, because loading one file takes less time and memory than loading a
- * thousand, and starts it once, without relayers or plugins, to keep what V8 compiles. `bin/launch.mjs` starts it.
- * Threads, plugins and the console still start from the sources beside it, so every path that a source makes from its
- * own place stays what it is.
+ * Bundles the service into one script in `dist`, and each of its threads, because loading one file takes less time and
+ * memory than loading a thousand. Starts it once, without relayers or plugins, to keep what V8 compiles.
+ * `bin/launch.mjs` starts it. Plugins and the console still start from the sources beside it, so every path that a
+ * source makes from its own place stays what it is.
  *
  * `node bin/bundle.ts` notes the files that it was made from; a start after one of them was edited does not take it.
  * `node bin/bundle.ts <user id>` is for the image, where nothing is edited, and starts it as that user.
@@ -13,34 +13,53 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const outdir = join(root, 'dist');
 const uid = process.argv[2] === undefined ? undefined : Number(process.argv[2]);
 
+/** The threads of a running service. A thread that runs sources has the compiler of TypeScript in its memory. */
+const THREADS: Readonly<Record<string, string>> = {
+  keys: 'src/signers/keys/thread-main.ts',
+  checkpoints: 'src/store/sqlite/checkpoint-thread.ts',
+  driver: 'sandbox/driver/driver.ts',
+};
+
 const began = Date.now();
-const { outputFiles, metafile } = await build({
+const placesOfSources: Plugin = {
+  name: 'places of the sources',
+  setup({ onLoad }) {
+    onLoad({ filter: new RegExp(`^${RegExp.escape(root)}/(src|sandbox)/.*\\.ts$`) }, async ({ path }) => {
+      const place = (file: string) => `(__dirname+${JSON.stringify(`/../../${relative(root, file)}`)})`;
+      const contents = (await readFile(path, 'utf8'))
+        // Takes what is used of zod, without its languages.
+        .replaceAll("import { z } from 'zod';", "import * as z from 'zod';")
+        // What is required is in the bundle too. It runs when it is needed.
+        .replaceAll('const require = createRequire(import.meta.url);', '')
+        .replaceAll(/join\(import\.meta\.dirname, '([^()]*)'\)/g, (text, parts: string) => {
+          const file = relative(root, join(dirname(path), ...parts.split("', '")));
+          const thread = Object.keys(THREADS).find((name) => THREADS[name] === file);
+          return thread === undefined ? text : `(__dirname+"/${thread}.mjs")`;
+        })
+        .replaceAll('import.meta.dirname', place(dirname(path)))
+        .replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place(path)}).href`);
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+const common = {
   absWorkingDir: root,
-  entryPoints: [join(root, 'src', 'main.ts')],
-  outfile: join(outdir, 'service.cjs'),
   write: false,
   metafile: true,
   bundle: true,
-  format: 'cjs',
   platform: 'node',
   target: 'node26',
   charset: 'ascii',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  // Node shows the line of an error that ends the process.
-  lineLimit: 200,
   // Names of errors are shown, and the stack of an internal one is logged.
   keepNames: true,
-  sourcemap: 'external',
-  sourcesContent: false,
   // These start threads from files of their own, are programs or machine code, or are large and seldom needed.
   external: [
     '@aws-sdk/client-kms',
@@ -52,43 +71,56 @@ const { outputFiles, metafile } = await build({
     'tiny-secp256k1',
     '*.node',
   ],
-  plugins: [
-    {
-      name: 'places of the sources',
-      setup({ onLoad }) {
-        onLoad({ filter: new RegExp(`^${RegExp.escape(root)}/(src|sandbox)/.*\\.ts$`) }, async ({ path }) => {
-          const source = JSON.stringify(`/../${relative(root, path)}`);
-          const folder = JSON.stringify(`/../${relative(root, dirname(path))}`);
-          const contents = (await readFile(path, 'utf8'))
-            // What is required is in the bundle too. It runs when it is needed.
-            .replaceAll('const require = createRequire(import.meta.url);', '')
-            .replaceAll('import.meta.dirname', `(__dirname+${folder})`)
-            .replaceAll('import.meta.url', `require('node:url').pathToFileURL(__dirname+${source}).href`);
-          return { contents, loader: 'ts' };
-        });
-      },
-    },
-  ],
+  plugins: [placesOfSources],
   logLevel: 'warning',
+} satisfies BuildOptions;
+const { outputFiles, metafile } = await build({
+  ...common,
+  entryPoints: [join(root, 'src', 'main.ts')],
+  outfile: join(outdir, 'service.cjs'),
+  format: 'cjs',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Node shows the line of an error that ends the process.
+  lineLimit: 200,
+  sourcemap: 'external',
+  sourcesContent: false,
 });
+const threads = await build({
+  ...common,
+  entryPoints: Object.entries(THREADS).map(([out, path]) => ({ in: join(root, path), out })),
+  outdir,
+  outExtension: { '.js': '.mjs' },
+  format: 'esm',
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url), __dirname = import.meta.dirname;",
+  },
+});
+for (const thread of Object.keys(THREADS))
+  if (!outputFiles.some(({ text }) => text.includes(`/${thread}.mjs"`)))
+    throw new Error(`no source starts ${THREADS[thread]}`);
 const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
 const script = `(function (module, require, __filename, __dirname) {\n${textOf('.cjs')}\n})`;
 const { sources, mappings } = JSON.parse(textOf('.map')) as { sources: string[]; mappings: string };
-// Named by its text, so that the parts of two bundles are never taken for one.
-const name = `service-${createHash('sha256').update(script).digest('hex').slice(0, 16)}`;
+// Named by all its text, so that the parts of two bundles are never taken for one.
+const hash = createHash('sha256').update(script);
+for (const { contents } of threads.outputFiles) hash.update(contents);
+const name = hash.digest('hex').slice(0, 16);
+const folder = join(outdir, name);
 const description = {
   name,
   sources: sources.map((path) => relative(root, resolve(outdir, path))),
-  inputs: uid === undefined ? inputsOf(Object.keys(metafile.inputs)) : null,
+  inputs: uid === undefined ? inputsOf(Object.keys({ ...metafile.inputs, ...threads.metafile.inputs })) : null,
 };
-await mkdir(outdir, { recursive: true });
-await writeFile(join(outdir, `${name}.cjs`), script);
-await writeFile(join(outdir, `${name}.lines`), linesOf(mappings));
+await mkdir(folder, { recursive: true });
+await writeFile(join(folder, 'service.cjs'), script);
+await writeFile(join(folder, 'service.lines'), linesOf(mappings));
+for (const { path, contents } of threads.outputFiles) await writeFile(join(folder, basename(path)), contents);
 await writeFile(join(outdir, 'bundle.json.new'), JSON.stringify(description));
 await rename(join(outdir, 'bundle.json.new'), join(outdir, 'bundle.json'));
-for (const other of await readdir(outdir))
-  if (other !== 'bundle.json' && !other.startsWith(name)) await rm(join(outdir, other), { recursive: true });
 await keepCompiled();
+for (const other of await readdir(outdir))
+  if (other !== 'bundle.json' && other !== name) await rm(join(outdir, other), { recursive: true });
 
 /** What `bin/launch.mjs` compares: each file that decides what is in the bundle, when it was changed, and its size. */
 function inputsOf(bundled: readonly string[]): [string, number, number, number][] {
@@ -143,20 +175,17 @@ async function keepCompiled(): Promise<void> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   // V8 takes what was compiled only under the same options.
   const options = scripts.start.split(' ').filter((word) => word.startsWith('--'));
-  const folder = await mkdtemp(join(tmpdir(), 'isolayer-bundle-'));
+  const home = await mkdtemp(join(tmpdir(), 'isolayer-bundle-'));
   const { NODE_COMPILE_CACHE, PATH = '' } = process.env;
   const cache = NODE_COMPILE_CACHE === undefined ? [] : [resolve(NODE_COMPILE_CACHE)];
   try {
-    await writeFile(
-      join(folder, 'config.json'),
-      '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }',
-    );
-    for (const one of [folder, outdir, ...cache]) {
+    await writeFile(join(home, 'config.json'), '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }');
+    for (const one of [home, folder, ...cache]) {
       await mkdir(one, { recursive: true });
       if (uid !== undefined) await chown(one, uid, uid);
     }
     const service = spawn(process.execPath, [...options, join(root, 'bin', 'launch.mjs')], {
-      cwd: folder,
+      cwd: home,
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(uid !== undefined && { uid, gid: uid }),
       env: {
@@ -166,9 +195,9 @@ async function keepCompiled(): Promise<void> {
         HOST: '127.0.0.1',
         APP_PORT: '0',
         METRICS_PORT: '0',
-        CONFIG_DIR: folder,
-        DATA_DIR: join(folder, 'data'),
-        PLUGINS_DIR: folder,
+        CONFIG_DIR: home,
+        DATA_DIR: join(home, 'data'),
+        PLUGINS_DIR: home,
       },
     });
     let said = '';
@@ -184,8 +213,8 @@ async function keepCompiled(): Promise<void> {
     if (code !== 0) process.stderr.write(`The bundle was not started, so nothing compiled is kept: ${code}\n${said}`);
     // The service must not be able to change what it runs.
     if (uid !== undefined)
-      for (const one of [outdir, ...(await readdir(outdir))]) await chown(resolve(outdir, one), 0, 0);
+      for (const one of [folder, ...(await readdir(folder))]) await chown(resolve(folder, one), 0, 0);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true });
   }
 }

@@ -27,20 +27,21 @@ function startBundle() {
   if (bundle === undefined) return false;
   const { name, sources, inputs } = JSON.parse(bundle);
   if (inputs?.some(isEdited)) return false;
-  const source = read(`${name}.cjs`, 'latin1');
+  const source = read(`${name}/service.cjs`, 'latin1');
   if (source === undefined) return false;
-  const filename = join(folder, `${name}.cjs`);
+  const home = join(folder, name);
+  const filename = join(home, 'service.cjs');
   const script = new Script(source, {
     filename,
-    cachedData: read(`${name}.compiled`),
+    cachedData: read(`${name}/service.compiled`),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  showSources(filename, name, sources);
+  showSources(filename, sources);
   if (isKeeping) {
-    process.on('exit', () => writeFileSync(join(folder, `${name}.compiled`), script.createCachedData()));
+    process.on('exit', () => writeFileSync(join(home, 'service.compiled'), script.createCachedData()));
     process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
   }
-  script.runInThisContext()({ exports: {} }, createRequire(filename), filename, folder);
+  script.runInThisContext()({ exports: {} }, createRequire(filename), filename, home);
   return true;
 }
 
@@ -58,12 +59,12 @@ function read(file, encoding) {
 }
 
 /** Lets stacks name the lines of the sources. */
-function showSources(filename, name, sources) {
+function showSources(filename, sources) {
   let kept;
   const lineOf = (line, column) => {
     let lines = kept?.deref();
     if (lines === undefined) {
-      const { buffer, byteOffset, length } = read(`${name}.lines`);
+      const { buffer, byteOffset, length } = readFileSync(join(filename, '..', 'service.lines'));
       lines = new Uint32Array(buffer, byteOffset, length / 4);
       kept = new WeakRef(lines);
     }

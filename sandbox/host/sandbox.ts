@@ -183,7 +183,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     const { runtime, program } = await sandboxTexts(compiler, sandboxDir);
     pool = await createDriverPool(
       {
-        filename: options.driverFile ?? join(sandboxDir, 'driver', 'driver.ts'),
+        filename: options.driverFile ?? join(import.meta.dirname, '..', 'driver', 'driver.ts'),
         data: { protocol: PROTOCOL_VERSION, program, addon: nativeAddon() },
         runtime,
         mostThreads: options.mostThreads,

@@ -164,7 +164,7 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.equal(bundles, 'node bin/bundle.ts $(id -u node)');
   const user = process.getuid?.() === 0 ? [NOBODY] : [];
   await run(node, ['bin/bundle.ts', ...user], { cwd: app, env: { ...process.env, NODE_COMPILE_CACHE: compiled } });
-  const kept = (await readdir(join(app, 'dist'))).some((name) => name.endsWith('.compiled'));
+  const kept = (await readdir(join(app, 'dist'), { recursive: true })).some((name) => name.endsWith('.compiled'));
   t.ok(kept, 'what V8 compiled for a start is kept');
   t.ok((await readdir(compiled)).length > 0, "and what Node compiles for the service's user");
   const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];

@@ -46,7 +46,7 @@ t.test('without a bundle it starts the sources', async (t) => {
 
 t.test('a bundle is started with what was compiled, and its stacks name the sources', async (t) => {
   await bundle();
-  t.ok((await readdir(join(dir, 'dist'))).some((name) => name.endsWith('.compiled')));
+  t.ok((await readdir(join(dir, 'dist'), { recursive: true })).some((name) => name.endsWith('.compiled')));
   const told = await start(t);
   t.match(told, 'told: string Error: v1');
   t.match(told, `${main}:${lines}`);
