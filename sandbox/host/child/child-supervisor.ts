@@ -106,7 +106,7 @@ export class ChildSupervisor {
   readonly #limits: ChildLimits;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
-  readonly #deadlines = new Deadlines();
+  readonly #deadlines = new Deadlines((now) => this.#dropDue(now));
   /** Calls that the child has not let go of, including those whose report was sent. */
   readonly #calls = new CallTable<RunningCall>();
   readonly #watch: ProcessWatch = { busy: true, most_bytes: 0, group_nice: 0, process_nice: 0 };
@@ -186,6 +186,7 @@ export class ChildSupervisor {
     this.#ending ??= { cause: 'died', detail: 'its driver thread ended', culprit: NO_CALL };
     this.#around.door.forget(this.#number);
     this.#link.close();
+    this.#deadlines.close();
     for (const call of this.#calls.values()) call.end(judgeCallOnChildDeath('died', false, call.limits, false));
     this.#calls.clear();
   }
@@ -214,11 +215,10 @@ export class ChildSupervisor {
         return;
       }
       const share = this.#limits.account.begin(version.limits);
-      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, this.#deadlines, () =>
-        this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
-      );
+      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve);
       this.#begin();
       this.#calls.set(task.call, call);
+      this.#deadlines.add(call.dueAt);
       const { durable } = task;
       const start = durable === undefined ? '' : ` ${durable.seed} ${durable.now}`;
       this.#link.send(DOWN.INVOKE, task.call, `${task.version}${start}\n${task.context}`);
@@ -239,6 +239,16 @@ export class ChildSupervisor {
   cancel(id: number): void {
     const call = this.#calls.get(id);
     if (call !== undefined) this.#drop(call, 'CANCELED', 'The client closed the request');
+  }
+
+  /** Ends the calls that are due. Returns when the others are. */
+  #dropDue(now: number): number[] {
+    const waiting = [...this.#calls.values()].filter(({ settled }) => !settled);
+    for (const call of waiting) {
+      if (call.dueAt > now) continue;
+      this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${call.task.timeout_ms / 1000} seconds`);
+    }
+    return waiting.filter(({ settled }) => !settled).map(({ dueAt }) => dueAt);
   }
 
   /** Kills the child; `closed` follows. Safe to call twice. */
@@ -501,6 +511,7 @@ export class ChildSupervisor {
     if (this.#ending === null) this.#link.look();
     this.#around.door.forget(this.#number);
     this.#link.close();
+    this.#deadlines.close();
     const ending = this.#ending ?? this.#deathOf(exit);
     if (this.#ending === null) this.#endCalls(ending, diedOfMemory(exit));
     this.#around.post({ type: 'closed', child: this.#number, ...ending, stderr: exit.stderr });

@@ -25,20 +25,18 @@ export class RunningCall {
   /** The processor time that the call may still take. */
   readonly share: CpuShare;
   readonly #meter: CallMeter;
+  /** When its wall time is used up, on the clock of `performance.now()`. */
+  readonly dueAt: number;
   readonly #report: (report: CallReport) => void;
-  readonly #deadlines: Deadlines;
   readonly #beganAt = performance.now();
   #settled = false;
 
-  /** @param onTimeout called when the call's wall time is used up */
   constructor(
     task: CallTask,
     limits: Limits,
     shared: BytesInFlight,
     share: CpuShare,
     report: (report: CallReport) => void,
-    deadlines: Deadlines,
-    onTimeout: () => void,
   ) {
     this.task = task;
     this.limits = limits;
@@ -46,8 +44,7 @@ export class RunningCall {
     this.#meter = new CallMeter(limits, shared, task.durable !== undefined);
     this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
-    this.#deadlines = deadlines;
-    deadlines.set(this, task.timeout_ms, onTimeout);
+    this.dueAt = this.#beganAt + task.timeout_ms;
   }
 
   /** True when the report has been sent. Later events of the call do not count. */
@@ -111,59 +108,46 @@ export class RunningCall {
   #settle(outcome: CallOutcome, usage: CallUsage, lost: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#deadlines.clear(this);
     this.#meter.close();
     this.#report({ outcome, logs: this.#meter.logs, dropped_logs: this.#meter.droppedLogs, usage, lost });
   }
 }
 
+/** The longest delay of a timer: Node fires longer ones at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
 /**
- * The moments by which calls of one child have to end. There is one timer for all of them, at the earliest: most calls end
- * long before their time is up.
+ * One timer for the deadlines of all calls of a child, at the earliest one. Most calls end long before their deadline, so
+ * it seldom has to be set.
  */
 export class Deadlines {
-  readonly #all = new Map<object, { at: number; onDue: () => void }>();
+  readonly #onDue: (now: number) => Iterable<number>;
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
 
-  /** Calls `onDue` after `ms`, unless the deadline of this owner is cleared before. */
-  set(owner: object, ms: number, onDue: () => void): void {
-    const now = performance.now();
-    const at = now + ms;
-    this.#all.set(owner, { at, onDue });
-    if (at < this.#wakesAt) this.#wake(at, now);
-    // Without calls, the timer keeps no process going.
-    else if (this.#all.size === 1) this.#timer?.ref();
+  /** @param onDue ends what is due at `now`, and returns the deadlines that are left */
+  constructor(onDue: (now: number) => Iterable<number>) {
+    this.#onDue = onDue;
   }
 
-  clear(owner: object): void {
-    if (this.#all.delete(owner) && this.#all.size === 0) this.#timer?.unref();
-  }
-
-  #wake(at: number, now: number): void {
+  /** There is a deadline at this moment of `performance.now()`. */
+  add(at: number): void {
+    if (at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = at;
-    this.#timer = setTimeout(() => this.#fire(), Math.min(MAX_DELAY_MS, Math.max(1, at - now)));
+    const delayMs = Math.min(MAX_DELAY_MS, Math.max(1, Math.ceil(at - performance.now())));
+    this.#timer = setTimeout(() => {
+      this.#wakesAt = Number.POSITIVE_INFINITY;
+      for (const left of this.#onDue(performance.now())) this.add(left);
+    }, delayMs);
   }
 
-  #fire(): void {
-    const now = performance.now();
-    this.#timer = undefined;
+  /** Forgets all deadlines. */
+  close(): void {
+    clearTimeout(this.#timer);
     this.#wakesAt = Number.POSITIVE_INFINITY;
-    for (const [owner, { at, onDue }] of [...this.#all]) {
-      // Timers count whole milliseconds.
-      if (at - now > 1) continue;
-      this.#all.delete(owner);
-      onDue();
-    }
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#all.values()) earliest = Math.min(earliest, at);
-    if (earliest < this.#wakesAt) this.#wake(earliest, now);
   }
 }
-
-/** The longest delay of a timer: Node fires longer ones at once. */
-const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** How many bytes the unanswered capability calls of one child may hold in the service's memory. */
 const MAX_BYTES_IN_FLIGHT = 16 * 1_048_576;
