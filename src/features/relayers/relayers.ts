@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainClient } from '../../chains/chain-client.ts';
 import { AppError } from '../../domain/errors.ts';
 import { didYouMean } from '../../domain/json/issue-text.ts';
@@ -104,43 +105,48 @@ export function createRelayersService({ read, relayers, create, remove, update }
   };
 }
 
-/** How long those who ask wait for the look that is under way, at most. */
-const LOOK_MS = 10;
+/** Looks at the same begin at least so far apart, in milliseconds. */
+const LOOK_APART_MS = 2;
+/** How long those who ask wait for a look that takes long, in milliseconds. */
+const LOOK_WAIT_MS = 10;
+
+interface Look<T> {
+  readonly over: Promise<unknown>;
+  /** What those share who have asked meanwhile. */
+  next: Promise<T> | undefined;
+}
 
 /**
- * Lets those who ask while a look is under way share one look, which begins after all of them have asked: when the
+ * Lets those who ask while a look is under way share the next one, which begins after all of them have asked: when the
  * present one is over, or soon, should that take long. So nobody gets what was true before he asked, and many who ask
  * at once cost the nodes no more than a few.
  */
-export class SharedLooks<T> {
+class SharedLooks<T> {
   readonly #look: (key: string) => Promise<T>;
-  readonly #maxWaitMs: number;
-  readonly #under = new Map<string, { now: Promise<T>; next: Promise<T> | undefined }>();
+  /** The last look of each key, until it is over and the next may begin. */
+  readonly #under = new Map<string, Look<T>>();
 
-  constructor(look: (key: string) => Promise<T>, maxWaitMs = LOOK_MS) {
+  constructor(look: (key: string) => Promise<T>) {
     this.#look = look;
-    this.#maxWaitMs = maxWaitMs;
   }
 
   of(key: string): Promise<T> {
     const under = this.#under.get(key);
     if (under === undefined) return this.#begin(key);
-    under.next ??= withTimeout(this.#maxWaitMs, under.now.then(nothing, nothing)).then(() => this.#begin(key));
+    under.next ??= withTimeout(LOOK_WAIT_MS, under.over).then(() => this.#begin(key));
     return under.next;
   }
 
   #begin(key: string): Promise<T> {
-    const under = { now: this.#look(key), next: undefined };
+    const now = this.#look(key);
+    const under: Look<T> = { over: Promise.allSettled([now, sleep(LOOK_APART_MS)]), next: undefined };
     this.#under.set(key, under);
-    const end = () => {
-      if (this.#under.get(key) === under && under.next === undefined) this.#under.delete(key);
-    };
-    under.now.then(end, end);
-    return under.now;
+    void under.over.then(() => {
+      if (under.next === undefined && this.#under.get(key) === under) this.#under.delete(key);
+    });
+    return now;
   }
 }
-
-function nothing(): void {}
 
 /** @throws AppError `NOT_AVAILABLE_YET` in a family that cannot act yet */
 function nextOf(
