@@ -96,8 +96,8 @@ async function sampleRelayers(metrics: ServiceMetrics, { store, chains }: Sample
 }
 
 /**
- * With more relayers than this, their series start with what they count. Thirteen series at 0 for each of 10,000 make a
- * scrape of 16 MB, during which the main loop stands still for a second.
+ * With more relayers than this, their series start with what they count. Thirteen series at 0 for each of 10,000 would
+ * add 16 MB to each scrape.
  */
 const MAX_STARTED = 1_000;
 

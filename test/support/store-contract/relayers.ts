@@ -1,10 +1,28 @@
 import type { Test } from 'tap';
-import type { Relayer, RelayerFilter } from '../../../src/features/relayers/records/relayer.ts';
+import type { Relayer, RelayerFilter, RelayerUse } from '../../../src/features/relayers/records/relayer.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { relayerOf } from '../store.ts';
 
 /** Tests of relayers for every store. */
 export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  t.test('the relayers that use one thing are found by it', async (t) => {
+    const store = await open(t);
+    await store.write(async (writer) => {
+      await writer.putRelayer(relayerOf({ id: 'a', signerId: 's', network: 'n', address: '0x1' }));
+      await writer.putRelayer(
+        relayerOf({ id: 'b', signerId: 's', network: 'm', address: '0x1', notificationId: 'hook' }),
+      );
+      await writer.putRelayer(relayerOf({ id: 'c', signerId: 'other', network: 'n', networkType: 'solana' }));
+    });
+    const idsWith = async (use: RelayerUse) => (await store.read.relayersWith(use)).map(({ id }) => id);
+    t.strictSame(await idsWith({ signerId: 's' }), ['b', 'a']);
+    t.strictSame(await idsWith({ signerId: 's', network: 'n', networkType: 'evm' }), ['a']);
+    t.strictSame(await idsWith({ network: 'n', networkType: 'evm' }), ['a']);
+    t.strictSame(await idsWith({ notificationId: 'hook' }), ['b']);
+    t.strictSame(await idsWith({ networkType: 'evm', address: '0x1' }), ['b', 'a']);
+    t.strictSame(await idsWith({ signerId: 'nobody' }), []);
+  });
+
   t.test('a relayer comes back as it was put', async (t) => {
     const store = await open(t);
     const relayer: Relayer = {

@@ -4,30 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import type { RelayerUse } from '../../../../../src/features/relayers/records/relayer.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { backupSqlite } from '../../../../../src/store/backup.ts';
 import { createSealer, type Sealer } from '../../../../../src/store/sealing.ts';
 import { openSqliteStore } from '../../../../../src/store/sqlite/sqlite.ts';
 import { notificationOf, relayerOf, storeFor, temporaryStore } from '../../../../support/store.ts';
-
-t.test('the relayers that use one thing are found by it', async (t) => {
-  const store = await storeFor(t);
-  await store.write(async (writer) => {
-    await writer.putRelayer(relayerOf({ id: 'a', signerId: 's', network: 'n', address: '0x1' }));
-    await writer.putRelayer(
-      relayerOf({ id: 'b', signerId: 's', network: 'm', address: '0x1', notificationId: 'hook' }),
-    );
-    await writer.putRelayer(relayerOf({ id: 'c', signerId: 'other', network: 'n', networkType: 'solana' }));
-  });
-  const idsWith = async (use: RelayerUse) => (await store.read.relayersWith(use)).map(({ id }) => id);
-  t.strictSame(await idsWith({ signerId: 's' }), ['b', 'a']);
-  t.strictSame(await idsWith({ signerId: 's', network: 'n', networkType: 'evm' }), ['a']);
-  t.strictSame(await idsWith({ network: 'n', networkType: 'evm' }), ['a']);
-  t.strictSame(await idsWith({ notificationId: 'hook' }), ['b']);
-  t.strictSame(await idsWith({ networkType: 'evm', address: '0x1' }), ['b', 'a']);
-  t.strictSame(await idsWith({ signerId: 'nobody' }), []);
-});
 
 t.test('a record of unknown shape is an error that names it', async (t) => {
   const { store, path, remove } = await temporaryStore();
