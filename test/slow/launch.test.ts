@@ -70,8 +70,7 @@ t.test('so does an edit of a package', async (t) => {
   t.match(await start(t), 'told: undefined Error: v2');
 });
 
-t.test('a source that is broken is named, and the bundle is not taken in its place', async (t) => {
-  await bundle();
+t.test('a source that is broken is named, also by the bundler', async (t) => {
   const broken = join(dir, 'src', 'app', 'compose.ts');
   await appendFile(broken, 'const = 1;\n');
   t.match(await start(t, /const = 1/), `${broken}:`);
