@@ -134,9 +134,11 @@ function inputsOf(bundled: readonly string[]): [string, number, number, number][
   return [...paths].flatMap((path): [string, number, number, number][] => {
     const stats = statSync(join(root, path), { throwIfNoEntry: false });
     if (stats === undefined) return [];
+    const { mtimeMs, size } = stats;
+    const changedMs = (path.includes('node_modules/') && stats.birthtimeMs) || stats.ctimeMs;
     // The clock of files may be some milliseconds behind.
-    if (stats.ctimeMs >= began - 100) throw new Error(`${path} was edited while the bundle was made`);
-    return [[path, stats.mtimeMs, stats.ctimeMs, stats.size]];
+    if (Math.max(mtimeMs, changedMs) >= began - 100) throw new Error(`${path} was edited while the bundle was made`);
+    return [[path, mtimeMs, changedMs, size]];
   });
 }
 

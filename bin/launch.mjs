@@ -45,9 +45,14 @@ function startBundle() {
   return true;
 }
 
-function isEdited([path, mtimeMs, ctimeMs, size]) {
+/**
+ * The time of change cannot be set, but a hard link to a file changes it, and copies of packages are made so. Of them the
+ * time of birth counts: npm puts new files into place, all with the same time of edit.
+ */
+function isEdited([path, mtimeMs, changedMs, size]) {
   const stats = statSync(`${root}/${path}`, { throwIfNoEntry: false });
-  return stats?.mtimeMs !== mtimeMs || stats.ctimeMs !== ctimeMs || stats.size !== size;
+  if (stats?.mtimeMs !== mtimeMs || stats.size !== size) return true;
+  return changedMs !== ((path.includes('node_modules/') && stats.birthtimeMs) || stats.ctimeMs);
 }
 
 function read(file, encoding) {
