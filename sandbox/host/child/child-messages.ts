@@ -166,10 +166,14 @@ export function parseDone(text: string): DoneMessage {
 
 /** @throws ProtocolViolation */
 export function parseReturned(text: string): DoneMessage {
-  const [head, ...numbers] = RETURN_NUMBERS.exec(text) ?? [];
-  if (head === undefined) throw new ProtocolViolation('a return does not begin with its numbers');
-  const [cpu_ms = 0, calls = 0, heap_bytes = 0, dropped_logs = 0, isolates = 0] = numbers.map(Number);
-  const json = text.slice(head.length);
+  const found = RETURN_NUMBERS.exec(text);
+  if (found === null) throw new ProtocolViolation('a return does not begin with its numbers');
+  const cpu_ms = Number(found[1]);
+  const calls = Number(found[2]);
+  const heap_bytes = Number(found[3]);
+  const dropped_logs = Number(found[4]);
+  const isolates = Number(found[5]);
+  const json = text.slice(found[0].length);
   if (!isJson(json)) throw new ProtocolViolation('a result is not JSON');
   const usage = { cpu_ms, calls: atMost(calls), heap_bytes: atMost(heap_bytes, MAX_HEAP_BYTES) };
   const outcome = { kind: 'returned', json } as const;
