@@ -1,5 +1,5 @@
 /**
- * Bundles the service into one script in `dist`, and each of its threads, because loading one file takes less time and
+ * Bundles the service into a few scripts in `dist`, and each of its threads, because loading one file takes less time and
  * memory than loading a thousand. Starts it once, without relayers or plugins, to keep what V8 compiles.
  * `bin/launch.mjs` starts it. Plugins and the console still start from the sources beside it, so every path that a
  * source makes from its own place stays what it is.
@@ -26,6 +26,12 @@ const THREADS: Readonly<Record<string, string>> = {
   keys: 'src/signers/keys/thread-main.ts',
   checkpoints: 'src/store/sqlite/checkpoint-thread.ts',
   driver: 'sandbox/driver/driver.ts',
+};
+
+/** Packages in scripts of their own, so that what V8 compiled of them is read only where their family is used. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  solana: '@solana/web3.js',
+  stellar: '@stellar/stellar-sdk/base',
 };
 
 const began = Date.now();
@@ -74,10 +80,9 @@ const common = {
   plugins: [placesOfSources],
   logLevel: 'warning',
 } satisfies BuildOptions;
-const { outputFiles, metafile } = await build({
+const script = {
   ...common,
-  entryPoints: [join(root, 'src', 'main.ts')],
-  outfile: join(outdir, 'service.cjs'),
+  outfile: join(outdir, 'script.cjs'),
   format: 'cjs',
   minifySyntax: true,
   minifyWhitespace: true,
@@ -85,7 +90,21 @@ const { outputFiles, metafile } = await build({
   lineLimit: 200,
   sourcemap: 'external',
   sourcesContent: false,
-});
+} satisfies BuildOptions;
+const scripts = [
+  scriptOf(
+    'service',
+    await build({
+      ...script,
+      entryPoints: [join(root, 'src', 'main.ts')],
+      external: [...common.external, ...Object.values(PACKAGES)],
+    }),
+  ),
+];
+for (const [name, id] of Object.entries(PACKAGES))
+  scripts.push(
+    scriptOf(name, await build({ ...script, stdin: { contents: `export * from '${id}';`, resolveDir: root } })),
+  );
 const threads = await build({
   ...common,
   entryPoints: Object.entries(THREADS).map(([out, path]) => ({ in: join(root, path), out })),
@@ -97,30 +116,49 @@ const threads = await build({
   },
 });
 for (const thread of Object.keys(THREADS))
-  if (!outputFiles.some(({ text }) => text.includes(`/${thread}.mjs"`)))
-    throw new Error(`no source starts ${THREADS[thread]}`);
-const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
-const script = `(function (module, require, __filename, __dirname) {\n${textOf('.cjs')}\n})`;
-const { sources, mappings } = JSON.parse(textOf('.map')) as { sources: string[]; mappings: string };
+  if (!scripts[0]?.text.includes(`/${thread}.mjs"`)) throw new Error(`no source starts ${THREADS[thread]}`);
 // Named by all its text, so that the parts of two bundles are never taken for one.
-const hash = createHash('sha256').update(script);
+const hash = createHash('sha256');
+for (const { text } of scripts) hash.update(text);
 for (const { contents } of threads.outputFiles) hash.update(contents);
 const name = hash.digest('hex').slice(0, 16);
 const folder = join(outdir, name);
+const inputs = [...scripts, { inputs: Object.keys(threads.metafile.inputs) }].flatMap((part) => part.inputs);
 const description = {
   name,
-  sources: sources.map((path) => relative(root, resolve(outdir, path))),
-  inputs: uid === undefined ? inputsOf(Object.keys({ ...metafile.inputs, ...threads.metafile.inputs })) : null,
+  packages: Object.fromEntries(Object.entries(PACKAGES).map(([script, id]) => [id, script])),
+  sources: Object.fromEntries(scripts.map((one) => [one.name, one.sources])),
+  inputs: uid === undefined ? inputsOf(inputs) : null,
 };
+// A service that runs since before may still start threads of its own bundle.
+const before = await readFile(join(outdir, 'bundle.json'), 'utf8').then(
+  (text) => (JSON.parse(text) as { name: string }).name,
+  () => undefined,
+);
 await mkdir(folder, { recursive: true });
-await writeFile(join(folder, 'service.cjs'), script);
-await writeFile(join(folder, 'service.lines'), linesOf(mappings));
+for (const { name, text, lines } of scripts) {
+  await writeFile(join(folder, `${name}.cjs`), text);
+  await writeFile(join(folder, `${name}.lines`), lines);
+}
 for (const { path, contents } of threads.outputFiles) await writeFile(join(folder, basename(path)), contents);
 await writeFile(join(outdir, 'bundle.json.new'), JSON.stringify(description));
 await rename(join(outdir, 'bundle.json.new'), join(outdir, 'bundle.json'));
 await keepCompiled();
 for (const other of await readdir(outdir))
-  if (other !== 'bundle.json' && other !== name) await rm(join(outdir, other), { recursive: true });
+  if (!['bundle.json', name, before].includes(other)) await rm(join(outdir, other), { recursive: true });
+
+/** A script of the bundle: a function that gets `module`, `require`, and its place. */
+function scriptOf(name: string, { outputFiles, metafile }: Awaited<ReturnType<typeof build<typeof script>>>) {
+  const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
+  const { sources, mappings } = JSON.parse(textOf('.map')) as { sources: string[]; mappings: string };
+  return {
+    name,
+    text: `(function (module, require, __filename, __dirname) {\n${textOf('.cjs')}\n})`,
+    lines: linesOf(mappings),
+    sources: sources.map((path) => relative(root, resolve(outdir, path))),
+    inputs: Object.keys(metafile.inputs).filter((path) => path !== '<stdin>'),
+  };
+}
 
 /** What `bin/launch.mjs` compares: each file that decides what is in the bundle, when it was changed, and its size. */
 function inputsOf(bundled: readonly string[]): [string, number, number, number][] {

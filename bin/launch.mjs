@@ -5,7 +5,7 @@
  */
 import { accessSync, constants as modes, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { constants, Script } from 'node:vm';
 
 /** How long after a start from the sources the bundle for the next start is made. */
@@ -15,6 +15,7 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist');
 // Only the bundler asks to keep it. V8 refuses what was compiled by another version or with other options.
 const isKeeping = process.env.ISOLAYER_KEEP_COMPILED !== undefined;
+const keeping = [];
 
 if (!startBundle()) {
   await import('../src/main.ts');
@@ -23,26 +24,46 @@ if (!startBundle()) {
 
 /** Starts the bundle, if it is made from what is there now. */
 function startBundle() {
-  const bundle = read('bundle.json', 'utf8');
-  if (bundle === undefined) return false;
-  const { name, sources, inputs } = JSON.parse(bundle);
+  const description = read('bundle.json', 'utf8');
+  if (description === undefined) return false;
+  const { name, packages, sources, inputs } = JSON.parse(description);
   if (inputs?.some(isEdited)) return false;
-  const source = read(`${name}/service.cjs`, 'latin1');
-  if (source === undefined) return false;
   const home = join(folder, name);
-  const filename = join(home, 'service.cjs');
+  showSources(home, sources);
+  const others = new Map();
+  const isStarted = run(home, 'service', (require) => {
+    const requireOther = (id) => {
+      if (packages[id] === undefined) return require(id);
+      if (!others.has(id)) others.set(id, run(home, packages[id], (itself) => itself) ?? { exports: require(id) });
+      return others.get(id).exports;
+    };
+    if (isKeeping) {
+      process.on('exit', () => {
+        for (const id of Object.keys(packages)) requireOther(id);
+        for (const keep of keeping) keep();
+      });
+    }
+    return Object.assign(requireOther, require);
+  });
+  if (isKeeping) process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
+  return isStarted !== undefined;
+}
+
+/** Runs a script of the bundle; undefined: it is not there. */
+function run(home, name, requireOf) {
+  const filename = join(home, `${name}.cjs`);
+  const source = read(filename, 'latin1');
+  if (source === undefined) return undefined;
+  const compiled = join(home, `${name}.compiled`);
   const script = new Script(source, {
     filename,
-    cachedData: read(`${name}/service.compiled`),
+    cachedData: read(compiled),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  showSources(filename, sources);
-  if (isKeeping) {
-    process.on('exit', () => writeFileSync(join(home, 'service.compiled'), script.createCachedData()));
-    process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
-  }
-  script.runInThisContext()({ exports: {} }, createRequire(filename), filename, home);
-  return true;
+  const module = { exports: {} };
+  script.runInThisContext()(module, requireOf(createRequire(filename)), filename, home);
+  if (isKeeping) keeping.push(() => writeFileSync(compiled, script.createCachedData()));
+  return module;
 }
 
 /**
@@ -57,21 +78,21 @@ function isEdited([path, mtimeMs, changedMs, size]) {
 
 function read(file, encoding) {
   try {
-    return readFileSync(join(folder, file), encoding);
+    return readFileSync(resolve(folder, file), encoding);
   } catch {
     return undefined;
   }
 }
 
 /** Lets stacks name the lines of the sources. */
-function showSources(filename, sources) {
-  let kept;
-  const lineOf = (line, column) => {
-    let lines = kept?.deref();
+function showSources(home, sources) {
+  const kept = new Map();
+  const lineOf = (name, line, column) => {
+    let lines = kept.get(name)?.deref();
     if (lines === undefined) {
-      const { buffer, byteOffset, length } = readFileSync(join(filename, '..', 'service.lines'));
+      const { buffer, byteOffset, length } = readFileSync(join(home, `${name}.lines`));
       lines = new Uint32Array(buffer, byteOffset, length / 4);
-      kept = new WeakRef(lines);
+      kept.set(name, new WeakRef(lines));
     }
     let [low, high] = [0, lines.length / 4];
     while (high - low > 1) {
@@ -80,13 +101,13 @@ function showSources(filename, sources) {
       if (lines[at] < line || (lines[at] === line && lines[at + 1] <= column)) low = middle;
       else high = middle;
     }
-    return `${join(root, sources[lines[4 * low + 2]])}:${lines[4 * low + 3]}`;
+    return `${join(root, sources[name][lines[4 * low + 2]])}:${lines[4 * low + 3]}`;
   };
-  const places = new RegExp(`${RegExp.escape(filename)}:(\\d+):(\\d+)`, 'g');
+  const places = new RegExp(`${RegExp.escape(home)}/(\\w+)\\.cjs:(\\d+):(\\d+)`, 'g');
   Error.prepareStackTrace = (error, frames) => {
     const stack = [Error.prototype.toString.call(error), ...frames].join('\n    at ');
     try {
-      return stack.replaceAll(places, (_, line, column) => lineOf(Number(line), Number(column)));
+      return stack.replaceAll(places, (_, name, line, column) => lineOf(name, Number(line), Number(column)));
     } catch {
       return stack;
     }
