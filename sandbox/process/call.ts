@@ -45,6 +45,8 @@ export class IsolateCall {
   readonly #channel: Channel;
   readonly #surroundings: CallSurroundings;
   readonly #bridge: HostCallBridge;
+  /** When guest code of the call began to run last, in milliseconds. */
+  enteredAt = 0;
   #cpuMs = 0;
   /** When the present stretch has to end on a machine that is not crowded, in milliseconds. */
   #endsAt = 0;
@@ -131,6 +133,7 @@ export class IsolateCall {
 
     this.#channel.enter(this.id, pace.quick);
     const began = performance.now();
+    this.enteredAt = began;
     const beganCpu = recentThreadCpuMs(began);
     this.#endsAt = began + this.limits.slice_ms;
     const escape = this.#isolate.enter(entry, argument, mayTakeMs, this.#durable?.now);

@@ -8,7 +8,7 @@ import { contextText, guestRuntime, plugin, version } from '../../support/sandbo
 
 const runtime = await guestRuntime();
 
-function booted(times: { sweepMs?: number; afterAnswerMs?: number } = {}) {
+function booted(times: { sweepMs?: number; afterAnswerMs?: number; livelyMs?: number } = {}) {
   const channel = new RecordedChannel();
   const child = new PluginProcess(channel, 'v26.10.0', times);
   child.receive(DOWN.BOOT, 0, JSON.stringify({ protocol: PROTOCOL_VERSION, runtime }));
@@ -223,4 +223,33 @@ t.test('answers come before the isolates of calls that have just begun', async (
   for (const call of [3, 4, 5]) child.receive(DOWN.REPLY, call, '{"id":1,"reply":{"ok":true,"value":1}}');
   t.equal(done().filter(({ outcome }) => outcome.kind === 'returned').length, 5);
   t.ok(made() <= 4, 'what the first gave back served others');
+});
+
+const REPLY = '{"id":1,"reply":{"ok":true,"value":1}}';
+
+t.test('while eight calls are lively, others wait for their isolates', async (t) => {
+  const { child, channel, load, invoke, done } = booted({ livelyMs: 60_000 });
+  load(plugin("return await context.kv.get('key');"));
+  const begun = () => channel.texts(UP.REQUEST).length;
+  for (let call = 1; call <= 11; call += 1) invoke(call);
+  while (begun() < 8) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.equal(begun(), 8);
+  child.receive(DOWN.END, 10, '');
+  t.match(done(), [{ outcome: { code: 'CANCELED' } }], 'one that waits can be dropped');
+  for (const call of [1, 2, 3, 4, 5, 6, 7, 8]) child.receive(DOWN.REPLY, call, REPLY);
+  t.equal(begun(), 8, 'an answer is not held up by the next call');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(begun(), 10);
+  for (const call of [9, 11]) child.receive(DOWN.REPLY, call, REPLY);
+  t.equal(done().length, 11);
+  t.equal(done().at(-1)?.isolates, 8, 'an isolate for each at once, and no more');
+});
+
+t.test('calls that have waited for a while hold up no other', async (t) => {
+  const { channel, load, invoke } = booted({ livelyMs: 1 });
+  load(plugin("return await context.kv.get('key');"));
+  for (let call = 1; call <= 20; call += 1) invoke(call);
+  while (channel.texts(UP.REQUEST).length < 20) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.equal(channel.texts(UP.REQUEST).length, 20, 'no call has ended');
 });
