@@ -28,8 +28,7 @@ function isolateWith(body: string, before = '') {
   });
   const call = (params: string | number | object = {}) => {
     isolate.enter('invoke', contextText(params as never), SLICE_MS);
-    const text = said.findLast(({ op }) => op === 'done')?.text ?? '{}';
-    return (JSON.parse(text) as { json?: string; message?: string }).json ?? text;
+    return said.findLast(({ op }) => op === 'returned' || op === 'done')?.text ?? '{}';
   };
   return { isolate, said, call };
 }
