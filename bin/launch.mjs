@@ -18,8 +18,8 @@ const isKeeping = process.env.ISOLAYER_KEEP_COMPILED !== undefined;
 const keeping = [];
 
 if (!startBundle()) {
-  await import('../src/main.ts');
-  setTimeout(renew, RENEW_AFTER_MS).unref();
+  await import(new URL('../src/main.ts', import.meta.url).href);
+  setTimeout(() => void renew(), RENEW_AFTER_MS).unref();
 }
 
 /** Starts the bundle, if it is made from what is there now. */
@@ -105,7 +105,7 @@ function showSources(home, sources) {
   };
   const places = new RegExp(`${RegExp.escape(home)}/(\\w+)\\.cjs:(\\d+):(\\d+)`, 'g');
   Error.prepareStackTrace = (error, frames) => {
-    const stack = [Error.prototype.toString.call(error), ...frames].join('\n    at ');
+    const stack = [Error.prototype.toString.call(error), ...frames.map(String)].join('\n    at ');
     try {
       return stack.replaceAll(places, (_, name, line, column) => lineOf(name, Number(line), Number(column)));
     } catch {
