@@ -87,7 +87,7 @@ async function triggers(db: Kysely<Tables>, { text, integer, table }: ColumnType
 /** Which relayers use a signer, a network, a notification or an account, so that nobody reads all of them. */
 async function usersOfSettings(db: Kysely<Tables>): Promise<void> {
   const statements = [
-    sql`create index relayers_by_signer on relayers (signer_id)`,
+    sql`create index relayers_by_signer on relayers (signer_id, network_type, network)`,
     sql`create index relayers_by_network on relayers (network_type, network)`,
     sql`create index relayers_by_notification on relayers (notification_id) where notification_id is not null`,
     sql`create index relayers_by_address on relayers (address)`,
