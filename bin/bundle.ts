@@ -135,17 +135,21 @@ const before = await readFile(join(outdir, 'bundle.json'), 'utf8').then(
   (text) => (JSON.parse(text) as { name: string }).name,
   () => undefined,
 );
-await mkdir(folder, { recursive: true });
+// Put into place whole, because two services may make the same bundle while a third one starts from it.
+const making = `${folder}.${process.pid}`;
+await mkdir(making, { recursive: true });
 for (const { name, text, lines } of scripts) {
-  await writeFile(join(folder, `${name}.cjs`), text);
-  await writeFile(join(folder, `${name}.lines`), lines);
+  await writeFile(join(making, `${name}.cjs`), text);
+  await writeFile(join(making, `${name}.lines`), lines);
 }
-for (const { path, contents } of threads.outputFiles) await writeFile(join(folder, basename(path)), contents);
-await writeFile(join(outdir, 'bundle.json.new'), JSON.stringify(description));
-await rename(join(outdir, 'bundle.json.new'), join(outdir, 'bundle.json'));
+for (const { path, contents } of threads.outputFiles) await writeFile(join(making, basename(path)), contents);
+await rename(making, folder).catch(() => rm(making, { recursive: true }));
+await writeFile(`${making}.json`, JSON.stringify(description));
+await rename(`${making}.json`, join(outdir, 'bundle.json'));
 await keepCompiled();
 for (const other of await readdir(outdir))
-  if (!['bundle.json', name, before].includes(other)) await rm(join(outdir, other), { recursive: true });
+  if (!['bundle.json', before].includes(other) && !other.startsWith(name))
+    await rm(join(outdir, other), { recursive: true });
 
 /** A script of the bundle: a function that gets `module`, `require`, and its place. */
 function scriptOf(name: string, { outputFiles, metafile }: Awaited<ReturnType<typeof build<typeof script>>>) {

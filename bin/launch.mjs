@@ -3,7 +3,7 @@
  * start, or from the sources, when one of them was edited since or there is no bundle. Node's own compile cache is made
  * before any function runs, so it has none of those that V8 compiles at their first call.
  */
-import { accessSync, constants as modes, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants as modes, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { constants, Script } from 'node:vm';
@@ -62,7 +62,13 @@ function run(home, name, requireOf) {
   });
   const module = { exports: {} };
   script.runInThisContext()(module, requireOf(createRequire(filename)), filename, home);
-  if (isKeeping) keeping.push(() => writeFileSync(compiled, script.createCachedData()));
+  if (isKeeping) {
+    keeping.push(() => {
+      const making = `${compiled}.${process.pid}`;
+      writeFileSync(making, script.createCachedData());
+      renameSync(making, compiled);
+    });
+  }
   return module;
 }
 
