@@ -22,8 +22,15 @@ export const NO_METRICS: Metrics = { count() {}, set() {}, observe() {} };
 
 type LabelValues = Record<string, string | number>;
 
-/** What one metric has counted for one set of labels. */
-class Series {
+/** A step on the way to a series, by the values of labels. */
+class Step {
+  next: Map<string | number | undefined, Step> | undefined;
+}
+
+const NO_BUCKETS: number[] = [];
+
+/** What one metric has counted for one set of labels. It is the last step on the way to itself. */
+class Series extends Step {
   /** As Prometheus reads them: `a="1",b="2"`. */
   readonly labels: string;
   /** Of a histogram, the sum of all that was observed. */
@@ -35,15 +42,10 @@ class Series {
   round = 0;
 
   constructor(labels: string, buckets: number) {
+    super();
     this.labels = labels;
-    this.buckets = Array.from({ length: buckets }, () => 0);
+    this.buckets = buckets === 0 ? NO_BUCKETS : Array.from({ length: buckets }, () => 0);
   }
-}
-
-/** A step on the way to a series, by the values of labels. The last one has the series. */
-class Step {
-  readonly next = new Map<string | number | undefined, Step>();
-  series: Series | undefined;
 }
 
 /** So much of the text is made in one turn of the event loop: within a millisecond. */
@@ -60,7 +62,7 @@ class Instrument {
   /** How the lines of a histogram's buckets begin, each with its upper bound. */
   readonly #buckets: readonly { readonly start: string; readonly bound: number }[];
   readonly #isHistogram: boolean;
-  #first = new Step();
+  #first: Step = new Step();
   readonly #series = new Map<string, Series>();
   #round = 0;
 
@@ -81,11 +83,11 @@ class Instrument {
   of(labels: LabelValues): Series {
     let step = this.#first;
     for (const label of this.#labels) {
-      const next = step.next.get(labels[label]);
+      const next = step.next?.get(labels[label]);
       if (next === undefined) return this.#add(labels);
       step = next;
     }
-    return step.series ?? this.#add(labels);
+    return step instanceof Series ? step : this.#add(labels);
   }
 
   observe(labels: LabelValues, value: number): void {
@@ -146,13 +148,15 @@ class Instrument {
     const text = this.#labels.map((label) => `${label}="${escaped(String(given[label] ?? ''))}"`).join(',');
     const series = this.#series.get(text) ?? new Series(text, this.#buckets.length);
     this.#series.set(text, series);
+    if (this.#labels.length === 0) this.#first = series;
     let step = this.#first;
-    for (const label of this.#labels) {
-      const next = step.next.get(given[label]) ?? new Step();
+    for (const [at, label] of this.#labels.entries()) {
+      const isLast = at === this.#labels.length - 1;
+      step.next ??= new Map();
+      const next = isLast ? series : (step.next.get(given[label]) ?? new Step());
       step.next.set(given[label], next);
       step = next;
     }
-    step.series = series;
     return series;
   }
 }
