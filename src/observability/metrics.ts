@@ -59,8 +59,9 @@ class Instrument {
   readonly #name: string;
   readonly #head: string;
   readonly #labels: readonly string[];
-  /** How the lines of a histogram's buckets begin, each with its upper bound. */
-  readonly #buckets: readonly { readonly start: string; readonly bound: number }[];
+  /** The upper bounds of a histogram's buckets, and how their lines begin. */
+  readonly #bounds: readonly number[];
+  readonly #starts: readonly string[];
   readonly #isHistogram: boolean;
   #first: Step = new Step();
   readonly #series = new Map<string, Series>();
@@ -71,10 +72,8 @@ class Instrument {
     this.#head = `# HELP ${name} ${row.help}\n# TYPE ${name} ${row.kind}\n`;
     this.#labels = row.labels;
     this.#isHistogram = row.kind === 'histogram';
-    this.#buckets = (row.kind === 'histogram' ? row.buckets : []).map((bound) => ({
-      start: `${name}_bucket{le="${bound}"`,
-      bound,
-    }));
+    this.#bounds = row.kind === 'histogram' ? row.buckets : [];
+    this.#starts = this.#bounds.map((bound) => `${name}_bucket{le="${bound}"`);
     if (row.labels.length === 0) this.of({});
     for (const labels of row.starts ?? []) this.of(labels);
   }
@@ -94,8 +93,8 @@ class Instrument {
     const series = this.of(labels);
     series.observed += 1;
     series.value += value;
-    for (const [at, { bound }] of this.#buckets.entries()) {
-      if (value > bound) continue;
+    for (let at = 0; at < this.#bounds.length; at += 1) {
+      if (value > (this.#bounds[at] as number)) continue;
       (series.buckets[at] as number) += 1;
       return;
     }
@@ -131,7 +130,7 @@ class Instrument {
     const end = labels === '' ? '}' : `,${labels}}`;
     let lines = '';
     let below = 0;
-    for (const [at, { start }] of this.#buckets.entries()) {
+    for (const [at, start] of this.#starts.entries()) {
       below += buckets[at] ?? 0;
       lines += `${start}${end} ${below}\n`;
     }
@@ -146,7 +145,7 @@ class Instrument {
   #add(given: LabelValues): Series {
     // 200 and '200' are one series.
     const text = this.#labels.map((label) => `${label}="${escaped(String(given[label] ?? ''))}"`).join(',');
-    const series = this.#series.get(text) ?? new Series(text, this.#buckets.length);
+    const series = this.#series.get(text) ?? new Series(text, this.#bounds.length);
     this.#series.set(text, series);
     if (this.#labels.length === 0) this.#first = series;
     let step = this.#first;
