@@ -31,7 +31,7 @@ const AFTER_ANSWER_MS = 5;
  * While so many calls are lively, further ones wait, so that few isolates serve them: an isolate that has served a moment
  * ago has its code compiled and its memory in the processor's cache, which halves the time of a short call.
  */
-const MAX_LIVELY = 8;
+const MAX_LIVELY = 12;
 /**
  * How long a call is lively after guest code of it has run, in milliseconds. One that has waited longer for its answers
  * or timers holds up no other.

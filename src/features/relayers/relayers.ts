@@ -106,7 +106,7 @@ export function createRelayersService({ read, relayers, create, remove, update }
 }
 
 /** Looks at the same begin at least so far apart, in milliseconds. */
-const LOOK_APART_MS = 2;
+const LOOK_APART_MS = 1;
 /** How long those who ask wait for a look that takes long, in milliseconds. */
 const LOOK_WAIT_MS = 10;
 

@@ -227,23 +227,23 @@ t.test('answers come before the isolates of calls that have just begun', async (
 
 const REPLY = '{"id":1,"reply":{"ok":true,"value":1}}';
 
-t.test('while eight calls are lively, others wait for their isolates', async (t) => {
+t.test('while twelve calls are lively, others wait for their isolates', async (t) => {
   const { child, channel, load, invoke, done } = booted({ livelyMs: 60_000 });
   load(plugin("return await context.kv.get('key');"));
   const begun = () => channel.texts(UP.REQUEST).length;
-  for (let call = 1; call <= 11; call += 1) invoke(call);
-  while (begun() < 8) await new Promise((resolve) => setImmediate(resolve));
+  for (let call = 1; call <= 15; call += 1) invoke(call);
+  while (begun() < 12) await new Promise((resolve) => setImmediate(resolve));
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  t.equal(begun(), 8);
-  child.receive(DOWN.END, 10, '');
+  t.equal(begun(), 12);
+  child.receive(DOWN.END, 14, '');
   t.match(done(), [{ outcome: { code: 'CANCELED' } }], 'one that waits can be dropped');
-  for (const call of [1, 2, 3, 4, 5, 6, 7, 8]) child.receive(DOWN.REPLY, call, REPLY);
-  t.equal(begun(), 8, 'an answer is not held up by the next call');
+  for (let call = 1; call <= 12; call += 1) child.receive(DOWN.REPLY, call, REPLY);
+  t.equal(begun(), 12, 'an answer is not held up by the next call');
   await new Promise((resolve) => setImmediate(resolve));
-  t.equal(begun(), 10);
-  for (const call of [9, 11]) child.receive(DOWN.REPLY, call, REPLY);
-  t.equal(done().length, 11);
-  t.equal(done().at(-1)?.isolates, 8, 'an isolate for each at once, and no more');
+  t.equal(begun(), 14);
+  for (const call of [13, 15]) child.receive(DOWN.REPLY, call, REPLY);
+  t.equal(done().length, 15);
+  t.equal(done().at(-1)?.isolates, 12, 'an isolate for each at once, and no more');
 });
 
 t.test('calls that have waited for a while hold up no other', async (t) => {
