@@ -37,6 +37,8 @@ const MAX_LIVELY = 12;
  * or timers holds up no other.
  */
 const LIVELY_MS = 3;
+/** How long a call waits for lively ones at most, in milliseconds: they may go on and on with short waits. */
+const LIVELY_PATIENCE_MS = 50;
 /** The number that stands for guest code outside calls: the evaluation of a module. */
 const NO_CALL = 0;
 
@@ -46,6 +48,7 @@ interface WaitingCall {
   readonly pool: IsolatePool;
   readonly context: string;
   readonly durable: DurableStart | undefined;
+  readonly since: number;
 }
 
 /** Acts on the host's frames. Holds one plugin, its versions and its running calls. */
@@ -54,6 +57,7 @@ export class PluginProcess {
   readonly #nodeVersion: string;
   readonly #afterAnswerMs: number;
   readonly #livelyMs: number;
+  readonly #patienceMs: number;
   readonly #calls = new CallTable<IsolateCall>();
   readonly #pace = new SlicePace();
   readonly #crowding = new CpuCrowding();
@@ -84,11 +88,12 @@ export class PluginProcess {
   constructor(
     channel: Channel,
     nodeVersion: string,
-    { sweepMs = SWEEP_MS, afterAnswerMs = AFTER_ANSWER_MS, livelyMs = LIVELY_MS } = {},
+    { sweepMs = SWEEP_MS, afterAnswerMs = AFTER_ANSWER_MS, livelyMs = LIVELY_MS, patienceMs = LIVELY_PATIENCE_MS } = {},
   ) {
     this.#channel = channel;
     this.#afterAnswerMs = afterAnswerMs;
     this.#livelyMs = livelyMs;
+    this.#patienceMs = patienceMs;
     this.#nodeVersion = nodeVersion;
     setInterval(() => this.#sweep(), sweepMs).unref();
   }
@@ -163,7 +168,7 @@ export class PluginProcess {
     const durable = seed === undefined ? undefined : { seed, now: Number(now) };
     const pool = this.#pools.find((known) => known.version.version === version);
     if (pool === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
-    this.#waiting.push({ id, pool, context: text.slice(cut + 1), durable });
+    this.#waiting.push({ id, pool, context: text.slice(cut + 1), durable, since: performance.now() });
     this.#beginWaiting();
   }
 
@@ -174,7 +179,7 @@ export class PluginProcess {
    */
   #beginWaiting(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (this.#isLively()) return this.#lookLater();
+      if (this.#isLively(first)) return this.#lookLater();
       if (!first.pool.isReadyFor(first.durable)) {
         if (this.#hasMade) return;
         this.#hasMade = true;
@@ -185,11 +190,13 @@ export class PluginProcess {
     }
   }
 
-  /** Whether as many calls are lively as may be. */
-  #isLively(): boolean {
+  /** Whether as many calls are lively as may be, and the call has not waited long for them. */
+  #isLively(waiting: WaitingCall): boolean {
     const lively = this.#lively;
     if (lively.size < MAX_LIVELY) return false;
-    const since = performance.now() - this.#livelyMs;
+    const now = performance.now();
+    if (now - waiting.since > this.#patienceMs) return false;
+    const since = now - this.#livelyMs;
     for (const call of lively) if (call.enteredAt < since) lively.delete(call);
     return lively.size >= MAX_LIVELY;
   }
@@ -197,11 +204,14 @@ export class PluginProcess {
   #lookLater(): void {
     if (this.#looksLater) return;
     this.#looksLater = true;
-    setTimeout(() => {
-      this.#looksLater = false;
-      this.#beginWaiting();
-      this.#channel.flush();
-    }, this.#livelyMs).unref();
+    setTimeout(
+      () => {
+        this.#looksLater = false;
+        this.#beginWaiting();
+        this.#channel.flush();
+      },
+      Math.min(this.#livelyMs, this.#patienceMs),
+    ).unref();
   }
 
   #lookSoon(): void {

@@ -8,7 +8,7 @@ import { contextText, guestRuntime, plugin, version } from '../../support/sandbo
 
 const runtime = await guestRuntime();
 
-function booted(times: { sweepMs?: number; afterAnswerMs?: number; livelyMs?: number } = {}) {
+function booted(times: { sweepMs?: number; afterAnswerMs?: number; livelyMs?: number; patienceMs?: number } = {}) {
   const channel = new RecordedChannel();
   const child = new PluginProcess(channel, 'v26.10.0', times);
   child.receive(DOWN.BOOT, 0, JSON.stringify({ protocol: PROTOCOL_VERSION, runtime }));
@@ -228,7 +228,7 @@ t.test('answers come before the isolates of calls that have just begun', async (
 const REPLY = '{"id":1,"reply":{"ok":true,"value":1}}';
 
 t.test('while twelve calls are lively, others wait for their isolates', async (t) => {
-  const { child, channel, load, invoke, done } = booted({ livelyMs: 60_000 });
+  const { child, channel, load, invoke, done } = booted({ livelyMs: 60_000, patienceMs: 60_000 });
   load(plugin("return await context.kv.get('key');"));
   const begun = () => channel.texts(UP.REQUEST).length;
   for (let call = 1; call <= 15; call += 1) invoke(call);
@@ -248,6 +248,14 @@ t.test('while twelve calls are lively, others wait for their isolates', async (t
 
 t.test('calls that have waited for a while hold up no other', async (t) => {
   const { channel, load, invoke } = booted({ livelyMs: 1 });
+  load(plugin("return await context.kv.get('key');"));
+  for (let call = 1; call <= 20; call += 1) invoke(call);
+  while (channel.texts(UP.REQUEST).length < 20) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.equal(channel.texts(UP.REQUEST).length, 20, 'no call has ended');
+});
+
+t.test('calls that stay lively hold up another for a moment only', async (t) => {
+  const { channel, load, invoke } = booted({ livelyMs: 60_000, patienceMs: 5 });
   load(plugin("return await context.kv.get('key');"));
   for (let call = 1; call <= 20; call += 1) invoke(call);
   while (channel.texts(UP.REQUEST).length < 20) await new Promise((resolve) => setTimeout(resolve, 1));
