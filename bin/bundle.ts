@@ -1,20 +1,19 @@
 /**
  * Bundles the service into a few scripts in `dist`, and each of its threads, because loading one file takes less time and
- * memory than loading a thousand. Starts it once, without relayers or plugins, to keep what V8 compiles.
- * `bin/launch.mjs` starts it. Plugins and the console still start from the sources beside it, so every path that a
- * source makes from its own place stays what it is.
+ * memory than loading a thousand. Starts it once, without relayers or plugins, to keep what V8 compiles. Only then is it
+ * put into place, by `bundle.json`, from which `bin/launch.mjs` starts it. Plugins and the console still start from the
+ * sources beside it, so every path that a source makes from its own place stays what it is.
  *
- * `node bin/bundle.ts` notes the files that it was made from; a start after one of them was edited does not take it.
+ * `npm run build` notes the files that it was made from; a start after one of them was edited does not take it.
  * `node bin/bundle.ts <user id>` is for the image, where nothing is edited, and starts it as that user.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync } from 'node:fs';
+import { chown, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { crc32 } from 'node:zlib';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
@@ -34,10 +33,25 @@ const PACKAGES: Readonly<Record<string, string>> = {
   stellar: '@stellar/stellar-sdk/base',
 };
 
-const began = Date.now();
+/** How long a bundle stays after another one was put into its place: a service may run that starts threads of it. */
+const STAYS_MS = 7 * 86_400_000;
+
+/** Each file that decides what is in the bundle, with its times and size from before it was read. */
+const inputs = new Map<string, readonly [mtimeMs: number, changedMs: number, size: number]>();
+for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/bundle.ts', 'bin/launch.mjs'])
+  noteInput(path);
+noteInput('node_modules/esbuild/package.json');
+
 const placesOfSources: Plugin = {
   name: 'places of the sources',
   setup({ onLoad }) {
+    onLoad({ filter: /./ }, ({ path }) => {
+      const file = relative(root, path);
+      noteInput(file);
+      const ofPackage = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(file)?.[0];
+      if (ofPackage !== undefined) noteInput(`${ofPackage}package.json`);
+      return undefined;
+    });
     onLoad({ filter: new RegExp(`^${RegExp.escape(root)}/(src|sandbox)/.*\\.ts$`) }, async ({ path }) => {
       const place = (file: string) => `(__dirname+${JSON.stringify(`/../../${relative(root, file)}`)})`;
       const contents = (await readFile(path, 'utf8'))
@@ -48,7 +62,7 @@ const placesOfSources: Plugin = {
         .replaceAll(/join\(import\.meta\.dirname, '([^()]*)'\)/g, (text, parts: string) => {
           const file = relative(root, join(dirname(path), ...parts.split("', '")));
           const thread = Object.keys(THREADS).find((name) => THREADS[name] === file);
-          return thread === undefined ? text : `(__dirname+"/${thread}.mjs")`;
+          return thread === undefined ? text : `require.threadFile("${thread}.mjs",${place(join(root, file))})`;
         })
         .replaceAll('import.meta.dirname', place(dirname(path)))
         .replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place(path)}).href`);
@@ -59,7 +73,6 @@ const placesOfSources: Plugin = {
 const common = {
   absWorkingDir: root,
   write: false,
-  metafile: true,
   bundle: true,
   platform: 'node',
   target: 'node26',
@@ -116,43 +129,62 @@ const threads = await build({
   },
 });
 for (const thread of Object.keys(THREADS))
-  if (!scripts[0]?.text.includes(`/${thread}.mjs"`)) throw new Error(`no source starts ${THREADS[thread]}`);
-// Named by all its text, so that the parts of two bundles are never taken for one.
-const hash = createHash('sha256');
-for (const { text } of scripts) hash.update(text);
-for (const { contents } of threads.outputFiles) hash.update(contents);
-const name = hash.digest('hex').slice(0, 16);
+  if (!scripts[0]?.text.includes(`("${thread}.mjs",`)) throw new Error(`no source starts ${THREADS[thread]}`);
+for (const [path, noted] of inputs)
+  if (String(timesOf(path)) !== String(noted)) throw new Error(`${path} was edited while the bundle was made`);
+
+const files = new Map<string, string | Uint8Array>();
+for (const { name, text, lines } of scripts)
+  files.set(`${name}.cjs`, text).set(`${name}.lines`, new Uint8Array(lines.buffer));
+for (const { path, contents } of threads.outputFiles) files.set(basename(path), contents);
+// No two bundles share a folder, so their parts are never mixed.
+const name = String(Date.now());
 const folder = join(outdir, name);
-const inputs = [...scripts, { inputs: Object.keys(threads.metafile.inputs) }].flatMap((part) => part.inputs);
+const parts: Record<string, [size: number, sum: number]> = {};
+for (const [file, contents] of files) parts[file] = [Buffer.byteLength(contents), crc32(contents)];
 const description = {
   name,
   packages: Object.fromEntries(Object.entries(PACKAGES).map(([script, id]) => [id, script])),
   sources: Object.fromEntries(scripts.map((one) => [one.name, one.sources])),
-  inputs: uid === undefined ? inputsOf(inputs) : null,
+  parts,
 };
-// A service that runs since before may still start threads of its own bundle.
-const before = await readFile(join(outdir, 'bundle.json'), 'utf8').then(
-  (text) => (JSON.parse(text) as { name: string }).name,
-  () => undefined,
-);
-// Put into place whole, because two services may make the same bundle while a third one starts from it.
-const making = `${folder}.${process.pid}`;
-await mkdir(making, { recursive: true });
-for (const { name, text, lines } of scripts) {
-  await writeFile(join(making, `${name}.cjs`), text);
-  await writeFile(join(making, `${name}.lines`), lines);
-}
-for (const { path, contents } of threads.outputFiles) await writeFile(join(making, basename(path)), contents);
-await rename(making, folder).catch(() => rm(making, { recursive: true }));
-await writeFile(`${making}.json`, JSON.stringify(description));
-await rename(`${making}.json`, join(outdir, 'bundle.json'));
-await keepCompiled();
+
+await mkdir(outdir, { recursive: true });
+// A folder with a description in it was never put into place: its bundler was ended.
 for (const other of await readdir(outdir))
-  if (!['bundle.json', before].includes(other) && !other.startsWith(name))
-    await rm(join(outdir, other), { recursive: true });
+  if (existsSync(join(outdir, other, 'bundle.json'))) await rm(join(outdir, other), { recursive: true, maxRetries: 5 });
+await mkdir(folder);
+try {
+  await write('bundle.json', JSON.stringify(description));
+  for (const [file, contents] of files) await write(file, contents);
+  await startOnce();
+  for (const { name } of scripts) {
+    const compiled = await readFile(join(folder, `${name}.compiled`));
+    parts[`${name}.compiled`] = [compiled.length, crc32(compiled)];
+  }
+  const noted = uid === undefined ? [...inputs].map(([path, times]) => [path, ...times]) : null;
+  await write('bundle.json', JSON.stringify({ ...description, inputs: noted }));
+} catch (error) {
+  await rm(folder, { recursive: true, force: true });
+  throw error;
+}
+const before = await readFile(join(outdir, 'bundle.json'), 'utf8')
+  .then((text) => (JSON.parse(text) as { name: string }).name)
+  .catch(() => undefined);
+await rename(join(folder, 'bundle.json'), join(outdir, 'bundle.json'));
+const now = new Date();
+if (before !== undefined) await utimes(join(outdir, before), now, now).catch(() => undefined);
+for (const other of (await readdir(outdir)).filter((one) => one !== 'bundle.json' && one !== name)) {
+  const { mtimeMs } = await stat(join(outdir, other));
+  if (mtimeMs < now.getTime() - STAYS_MS) await rm(join(outdir, other), { recursive: true });
+}
+
+function write(file: string, contents: string | Uint8Array): Promise<void> {
+  return writeFile(join(folder, file), contents, { flush: true });
+}
 
 /** A script of the bundle: a function that gets `module`, `require`, and its place. */
-function scriptOf(name: string, { outputFiles, metafile }: Awaited<ReturnType<typeof build<typeof script>>>) {
+function scriptOf(name: string, { outputFiles }: Awaited<ReturnType<typeof build<typeof script>>>) {
   const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '';
   const { sources, mappings } = JSON.parse(textOf('.map')) as { sources: string[]; mappings: string };
   return {
@@ -160,28 +192,18 @@ function scriptOf(name: string, { outputFiles, metafile }: Awaited<ReturnType<ty
     text: `(function (module, require, __filename, __dirname) {\n${textOf('.cjs')}\n})`,
     lines: linesOf(mappings),
     sources: sources.map((path) => relative(root, resolve(outdir, path))),
-    inputs: Object.keys(metafile.inputs).filter((path) => path !== '<stdin>'),
   };
 }
 
-/** What `bin/launch.mjs` compares: each file that decides what is in the bundle, when it was changed, and its size. */
-function inputsOf(bundled: readonly string[]): [string, number, number, number][] {
-  const packages = bundled.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(path)?.[0]);
-  const paths = new Set([
-    ...bundled,
-    ...packages.filter((folder) => folder !== undefined).map((folder) => `${folder}package.json`),
-    ...['package.json', 'package-lock.json', 'tsconfig.json', 'bin/bundle.ts', 'bin/launch.mjs'],
-    'node_modules/esbuild/package.json',
-  ]);
-  return [...paths].flatMap((path): [string, number, number, number][] => {
-    const stats = statSync(join(root, path), { throwIfNoEntry: false });
-    if (stats === undefined) return [];
-    const { mtimeMs, size } = stats;
-    const changedMs = (path.includes('node_modules/') && stats.birthtimeMs) || stats.ctimeMs;
-    // The clock of files may be some milliseconds behind.
-    if (Math.max(mtimeMs, changedMs) >= began - 100) throw new Error(`${path} was edited while the bundle was made`);
-    return [[path, mtimeMs, changedMs, size]];
-  });
+function noteInput(path: string): void {
+  const times = inputs.get(path) ?? timesOf(path);
+  if (times !== undefined) inputs.set(path, times);
+}
+
+/** What `bin/launch.mjs` compares. */
+function timesOf(path: string): [mtimeMs: number, changedMs: number, size: number] | undefined {
+  const stats = statSync(join(root, path), { throwIfNoEntry: false });
+  return stats && [stats.mtimeMs, (path.includes('node_modules/') && stats.birthtimeMs) || stats.ctimeMs, stats.size];
 }
 
 /** The places where another line of a source begins: line and column of the bundle, source and its line, 16 bytes each. */
@@ -214,51 +236,51 @@ function linesOf(mappings: string): Uint32Array {
   return Uint32Array.from(found);
 }
 
-/** Starts the bundle once. Without what it keeps, the service starts all the same, so a failure only warns. */
-async function keepCompiled(): Promise<void> {
+/** Starts the bundle once, and ends it in good order, which keeps what V8 compiled. */
+async function startOnce(): Promise<void> {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
   // V8 takes what was compiled only under the same options.
   const options = scripts.start.split(' ').filter((word) => word.startsWith('--'));
-  const home = await mkdtemp(join(tmpdir(), 'isolayer-bundle-'));
+  const home = join(folder, 'home');
   const { NODE_COMPILE_CACHE, PATH = '' } = process.env;
   const cache = NODE_COMPILE_CACHE === undefined ? [] : [resolve(NODE_COMPILE_CACHE)];
-  try {
-    await writeFile(join(home, 'config.json'), '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }');
-    for (const one of [home, folder, ...cache]) {
-      await mkdir(one, { recursive: true });
-      if (uid !== undefined) await chown(one, uid, uid);
-    }
-    const service = spawn(process.execPath, [...options, join(root, 'bin', 'launch.mjs')], {
-      cwd: home,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid, gid: uid }),
-      env: {
-        PATH,
-        ...(cache[0] !== undefined && { NODE_COMPILE_CACHE: cache[0] }),
-        ISOLAYER_KEEP_COMPILED: '1',
-        HOST: '127.0.0.1',
-        APP_PORT: '0',
-        METRICS_PORT: '0',
-        CONFIG_DIR: home,
-        DATA_DIR: join(home, 'data'),
-        PLUGINS_DIR: home,
-      },
-    });
-    let said = '';
-    service.stderr.on('data', (chunk: Buffer) => {
-      said += String(chunk);
-    });
-    const ended = once(service, 'exit');
-    for await (const line of createInterface({ input: service.stdout })) {
-      // It ends with its input, and so also when this process is killed.
-      if (line.includes('"msg":"ready"')) service.stdin.end();
-    }
-    const [code] = await ended;
-    if (code !== 0) process.stderr.write(`The bundle was not started, so nothing compiled is kept: ${code}\n${said}`);
-    // The service must not be able to change what it runs.
-    if (uid !== undefined)
-      for (const one of [folder, ...(await readdir(folder))]) await chown(resolve(folder, one), 0, 0);
-  } finally {
-    await rm(home, { recursive: true, force: true });
+  for (const one of [home, folder, ...cache]) {
+    await mkdir(one, { recursive: true });
+    if (uid !== undefined) await chown(one, uid, uid);
   }
+  await write('home/config.json', '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }');
+  const service = spawn(process.execPath, [...options, join(root, 'bin', 'launch.mjs')], {
+    cwd: home,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+    env: {
+      PATH,
+      ...(cache[0] !== undefined && { NODE_COMPILE_CACHE: cache[0] }),
+      ISOLAYER_TRIED_BUNDLE: name,
+      HOST: '127.0.0.1',
+      APP_PORT: '0',
+      METRICS_PORT: '0',
+      CONFIG_DIR: home,
+      DATA_DIR: join(home, 'data'),
+      PLUGINS_DIR: home,
+    },
+  });
+  let said = '';
+  service.stderr.on('data', (chunk: Buffer) => {
+    said += String(chunk);
+  });
+  let isReady = false;
+  const ended = once(service, 'exit');
+  for await (const line of createInterface({ input: service.stdout })) {
+    if (!line.includes('"msg":"ready"')) continue;
+    isReady = true;
+    // It ends with its input, and so also when this process is killed.
+    service.stdin.end();
+  }
+  const [code] = await ended;
+  if (!isReady || code !== 0) throw new Error(`The bundle does not start (${code}), so it is not used.\n${said}`);
+  await rm(home, { recursive: true });
+  // The service must not be able to change what it runs.
+  if (uid !== undefined)
+    for (const one of [folder, ...(await readdir(folder))]) await chown(resolve(folder, one), 0, 0);
 }

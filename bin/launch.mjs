@@ -1,75 +1,101 @@
 /**
- * Starts the service: from the bundle that `bin/bundle.ts` makes, with the functions that V8 compiled for an earlier
- * start, or from the sources, when one of them was edited since or there is no bundle. Node's own compile cache is made
- * before any function runs, so it has none of those that V8 compiles at their first call.
+ * Starts the service: from the bundle that `npm run build` makes, with the functions that V8 compiled for an earlier
+ * start, or from the sources, when one of them was edited since, or there is no bundle, or it is damaged. Node's own
+ * compile cache is made before any function runs, so it has none of those that V8 compiles at their first call.
  */
-import { accessSync, constants as modes, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { constants, Script } from 'node:vm';
-
-/** How long after a start from the sources the bundle for the next start is made. */
-const RENEW_AFTER_MS = 30_000;
+import { crc32 } from 'node:zlib';
 
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist');
-// Only the bundler asks to keep it. V8 refuses what was compiled by another version or with other options.
-const isKeeping = process.env.ISOLAYER_KEEP_COMPILED !== undefined;
+// The bundler names the folder of a bundle that is not in place yet, to keep what is compiled.
+const tried = process.env.ISOLAYER_TRIED_BUNDLE;
 const keeping = [];
 
-if (!startBundle()) {
-  await import(new URL('../src/main.ts', import.meta.url).href);
-  setTimeout(() => void renew(), RENEW_AFTER_MS).unref();
+if (!startBundle()) await import(new URL('../src/main.ts', import.meta.url).href);
+
+/** The bundle and its main script, if it is whole, and made from what is there now. */
+function readBundle() {
+  const file = join(folder, tried ?? '', 'bundle.json');
+  if (!existsSync(file)) return undefined;
+  return usable(file, () => {
+    const { name, packages, sources, inputs, parts } = JSON.parse(readFileSync(file, 'utf8'));
+    const edited = inputs?.find(isEdited);
+    if (edited !== undefined) throw new Error(`${edited[0]} was edited since it was made`);
+    const made = { home: join(folder, name), packages, sources, parts };
+    return { ...made, main: compile(made, 'service') };
+  });
 }
 
-/** Starts the bundle, if it is made from what is there now. */
 function startBundle() {
-  const description = read('bundle.json', 'utf8');
-  if (description === undefined) return false;
-  const { name, packages, sources, inputs } = JSON.parse(description);
-  if (inputs?.some(isEdited)) return false;
-  const home = join(folder, name);
-  showSources(home, sources);
+  const bundle = readBundle();
+  if (bundle === undefined) return false;
+  const { main, ...made } = bundle;
+  const { home, packages } = made;
+  showSources(made);
   const others = new Map();
-  const isStarted = run(home, 'service', (require) => {
+  const load = (id) => {
+    const script = usable(join(home, packages[id]), () => compile(made, packages[id]));
+    return script === undefined ? createRequire(join(home, 'service.cjs'))(id) : script((itself) => itself);
+  };
+  main((require) => {
     const requireOther = (id) => {
       if (packages[id] === undefined) return require(id);
-      if (!others.has(id)) others.set(id, run(home, packages[id], (itself) => itself) ?? { exports: require(id) });
-      return others.get(id).exports;
+      if (!others.has(id)) others.set(id, load(id));
+      return others.get(id);
     };
-    if (isKeeping) {
+    if (tried !== undefined) {
       process.on('exit', () => {
         for (const id of Object.keys(packages)) requireOther(id);
         for (const keep of keeping) keep();
       });
     }
-    return Object.assign(requireOther, require);
+    const threadFile = (file, source) => usable(join(home, file), () => part(made, file) && join(home, file)) ?? source;
+    return Object.assign(requireOther, require, { threadFile });
   });
-  if (isKeeping) process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
-  return isStarted !== undefined;
+  if (tried !== undefined) process.stdin.on('end', () => process.kill(process.pid, 'SIGTERM')).resume();
+  return true;
 }
 
-/** Runs a script of the bundle; undefined: it is not there. */
-function run(home, name, requireOf) {
-  const filename = join(home, `${name}.cjs`);
-  const source = read(filename, 'latin1');
-  if (source === undefined) return undefined;
-  const compiled = join(home, `${name}.compiled`);
-  const script = new Script(source, {
+/** What is taken of the bundle. Undefined: it cannot be used, and its source is to be. */
+function usable(file, take) {
+  try {
+    return take();
+  } catch (error) {
+    process.stderr.write(`${file} is not used, but its sources are: ${error.message}. Make it anew: npm run build\n`);
+    return undefined;
+  }
+}
+
+/** A file of the bundle. What V8 compiled could end the process when it is damaged: V8 does not look. */
+function part({ home, parts }, file) {
+  const bytes = readFileSync(join(home, file));
+  const [size, sum] = parts[file];
+  if (bytes.length !== size || crc32(bytes) !== sum) throw new Error(`${file} is damaged`);
+  return bytes;
+}
+
+/** A script of the bundle, ready to run. */
+function compile(made, name) {
+  const filename = join(made.home, `${name}.cjs`);
+  const compiled = `${name}.compiled`;
+  const script = new Script(part(made, `${name}.cjs`).toString('latin1'), {
     filename,
-    cachedData: read(compiled),
+    // V8 refuses what was compiled by another version or with other options, and the script starts without.
+    cachedData: tried === undefined ? part(made, compiled) : undefined,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  const module = { exports: {} };
-  script.runInThisContext()(module, requireOf(createRequire(filename)), filename, home);
-  if (isKeeping) {
-    keeping.push(() => {
-      const making = `${compiled}.${process.pid}`;
-      writeFileSync(making, script.createCachedData());
-      renameSync(making, compiled);
-    });
-  }
-  return module;
+  return (requireOf) => {
+    const module = { exports: {} };
+    script.runInThisContext()(module, requireOf(createRequire(filename)), filename, made.home);
+    if (tried !== undefined) {
+      keeping.push(() => writeFileSync(join(made.home, compiled), script.createCachedData(), { flush: true }));
+    }
+    return module.exports;
+  };
 }
 
 /**
@@ -82,21 +108,14 @@ function isEdited([path, mtimeMs, changedMs, size]) {
   return changedMs !== ((path.includes('node_modules/') && stats.birthtimeMs) || stats.ctimeMs);
 }
 
-function read(file, encoding) {
-  try {
-    return readFileSync(resolve(folder, file), encoding);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Lets stacks name the lines of the sources. */
-function showSources(home, sources) {
+function showSources(made) {
+  const { home, sources } = made;
   const kept = new Map();
   const lineOf = (name, line, column) => {
     let lines = kept.get(name)?.deref();
     if (lines === undefined) {
-      const { buffer, byteOffset, length } = readFileSync(join(home, `${name}.lines`));
+      const { buffer, byteOffset, length } = part(made, `${name}.lines`);
       lines = new Uint32Array(buffer, byteOffset, length / 4);
       kept.set(name, new WeakRef(lines));
     }
@@ -118,23 +137,4 @@ function showSources(home, sources) {
       return stack;
     }
   };
-}
-
-/** Makes the bundle for the next start. It has no part in this service, and none of its environment. */
-async function renew() {
-  try {
-    accessSync(root, modes.W_OK);
-  } catch {
-    return;
-  }
-  const { spawn } = await import('node:child_process');
-  const { setPriority } = await import('node:os');
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const bundler = spawn(process.execPath, [join(root, 'bin', 'bundle.ts')], {
-    env: { PATH, NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  bundler.on('error', () => undefined).unref();
-  if (bundler.pid !== undefined) setPriority(bundler.pid, 19);
-  process.on('exit', () => bundler.kill());
 }
