@@ -162,6 +162,7 @@ try {
     const compiled = await readFile(join(folder, `${name}.compiled`));
     parts[`${name}.compiled`] = [compiled.length, crc32(compiled)];
   }
+  // What the start compares. In the image nothing is edited.
   const noted = uid === undefined ? [...inputs].map(([path, times]) => [path, ...times]) : null;
   await write('bundle.json', JSON.stringify({ ...description, inputs: noted }));
 } catch (error) {
@@ -176,9 +177,10 @@ const now = new Date();
 if (before !== undefined) await utimes(join(outdir, before), now, now).catch(() => undefined);
 for (const other of (await readdir(outdir)).filter((one) => one !== 'bundle.json' && one !== name)) {
   const { mtimeMs } = await stat(join(outdir, other));
-  if (mtimeMs < now.getTime() - STAYS_MS) await rm(join(outdir, other), { recursive: true });
+  if (mtimeMs < now.getTime() - STAYS_MS) await rm(join(outdir, other), { recursive: true, force: true });
 }
 
+/** Writes a file of the bundle to the disk itself. */
 function write(file: string, contents: string | Uint8Array): Promise<void> {
   return writeFile(join(folder, file), contents, { flush: true });
 }

@@ -199,4 +199,5 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.equal(await exited, 0);
   await t.rejects(run(node, probe, probed), { code: 1 });
   t.notMatch(output.join('\n'), API_KEY);
+  t.notMatch(output.join('\n'), 'npm run build', 'it ran from its bundle');
 });
