@@ -128,7 +128,8 @@ t.test('the bundler mends it, and removes what one left that was killed', async 
   const [command, args, options] = bundler();
   const killed = spawn(command, args, { ...options, stdio: 'ignore' });
   const exited = once(killed, 'exit');
-  const isTrying = async () => (await readdir(dist, { recursive: true })).some((name) => name.endsWith('/home/data'));
+  const isTrying = async () =>
+    (await readdir(dist, { recursive: true })).some((name) => name.endsWith(join('home', 'data')));
   while (killed.exitCode === null && !(await isTrying())) await delay(10);
   killed.kill('SIGKILL');
   await exited;
