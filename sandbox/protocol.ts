@@ -71,7 +71,7 @@ export const UP = {
   /** The number of isolates alive, in decimal digits: now and then, when it is not what was said last. */
   ISOLATES: 8,
   /**
-   * LEAVE and the end of a call whose handler has returned: the numbers of a {@link DoneMessage} in their order, between
+   * The end of a call whose handler has returned, and LEAVE where none came before: the numbers of a {@link DoneMessage} in their order, between
    * spaces; after a newline, the JSON text of the result. Most calls end so, and the host reads no JSON for it.
    */
   RETURNED: 9,
@@ -118,6 +118,14 @@ export interface DoneMessage {
   dropped_logs: number;
   /** Isolates alive in the child. */
   isolates: number;
+}
+
+/**
+ * The size of a log entry's text in bytes, as it is in an answer or in the service's log. Both sides count by it: in JSON,
+ * some characters take six times their room.
+ */
+export function logBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
 }
 
 // ---- Host and driver threads --------------------------------------------------------------------------------------

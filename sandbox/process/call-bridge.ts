@@ -1,6 +1,6 @@
 import { type CallOutcome, FIXED_LIMITS, type Limits, TIMER_REQUEST } from '../contract.ts';
 import type { HostFunction, HostOp, UrlParts, UrlQuestion } from '../guest/host-function.ts';
-import { UP } from '../protocol.ts';
+import { logBytes, UP } from '../protocol.ts';
 import { sliceLimit } from './call-ends.ts';
 import type { Channel } from './channel.ts';
 import { OpenCiphers } from './crypto/ciphers.ts';
@@ -224,7 +224,7 @@ export class HostCallBridge {
   log(text: string): string {
     if (!this.#open) return '';
     const room = text.startsWith(UNCAUGHT) ? this.#uncaught : this.#logs;
-    if (!room.take(Buffer.byteLength(text))) {
+    if (!room.take(logBytes(text))) {
       this.#droppedLogs += 1;
       return '';
     }

@@ -19,6 +19,11 @@ import type { CallEntry, GuestIsolate, SliceFailure } from './isolate.ts';
 const LITTLE_MS = 0.1;
 /** The heap is measured after every so many of such calls. Asking V8 takes a third of the time of such a call. */
 const MEASURED_EVERY = 32;
+/**
+ * Of a longer result, the service reads the frame in several turns of its loop. They must not count as the guest's time,
+ * so LEAVE goes ahead of it.
+ */
+const ONE_READ = 16_384;
 
 /** The parts of the process that a call uses. */
 export interface CallSurroundings {
@@ -149,8 +154,9 @@ export class IsolateCall {
     if (escape !== null) this.#endBy(escape);
     if (this.leftCpuMs() <= 0) bridge.end(cpuLimit(this.limits));
     const clean = bridge.hasEnded && bridge.idle && this.#isolate.sound;
-    if (bridge.result === null) this.#channel.send(UP.LEAVE, this.id, '');
-    else bridge.logLeftBehind();
+    const { result } = bridge;
+    if (result !== null) bridge.logLeftBehind();
+    if (result === null || result.length > ONE_READ) this.#channel.send(UP.LEAVE, this.id, '');
 
     if (bridge.hasEnded) this.#finish(clean);
     return true;

@@ -10,7 +10,14 @@ import {
   type Usage,
 } from '../../contract.ts';
 import { type FramePayloadLimit, ProtocolViolation } from '../../frames.ts';
-import { type DoneMessage, type LoadedMessage, type ParsedFrame, type ReadyMessage, UP } from '../../protocol.ts';
+import {
+  type DoneMessage,
+  type LoadedMessage,
+  logBytes,
+  type ParsedFrame,
+  type ReadyMessage,
+  UP,
+} from '../../protocol.ts';
 import { isJson } from './json-check.ts';
 
 /** How deeply a capability's parameters may be nested. Deeper ones could overflow a reader's stack. */
@@ -65,7 +72,7 @@ export function parseFrame(kind: number, text: string): ParsedFrame {
       case UP.REQUEST:
         return requestFrame(text);
       case UP.LOG:
-        return { kind, entry: parseLog(text), bytes: Buffer.byteLength(text) };
+        return { kind, entry: parseLog(text), bytes: logBytes(text) };
       case UP.DONE:
         return { kind, message: parseDone(text) };
       case UP.RETURNED:

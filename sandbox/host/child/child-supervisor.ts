@@ -109,6 +109,8 @@ export class ChildSupervisor {
   readonly #deadlines = new Deadlines((now) => this.#dropDue(now));
   /** Calls that the child has not let go of, including those whose report was sent. */
   readonly #calls = new CallTable<RunningCall>();
+  /** How many of them are those. */
+  #held = 0;
   readonly #watch: ProcessWatch = { busy: true, most_bytes: 0, group_nice: 0, process_nice: 0 };
   /** What the thread has. */
   #sentWatch: ProcessWatch;
@@ -144,7 +146,7 @@ export class ChildSupervisor {
         onFrame: (kind, call, text) => this.#onFrame(kind, call, text),
         onLargeFrame: (kind, call, payload) => {
           this.#parsing = call;
-          if (kind === UP.RETURNED) this.#onLeave(call, performance.now());
+          if (kind === UP.RETURNED) this.#onReturned(call, performance.now());
           around.order({ type: 'parse', child, kind, payload });
         },
         onError: (error) => this.#end('protocol', error.message, this.#limits.suspect),
@@ -282,7 +284,7 @@ export class ChildSupervisor {
       case UP.LEAVE:
         return this.#onLeave(id, now);
       case UP.RETURNED:
-        this.#onLeave(id, now);
+        this.#onReturned(id, now);
         return this.#onPayload(parseFrame(kind, text), id);
       default:
         return this.#onPayload(parseFrame(kind, text), id);
@@ -293,6 +295,11 @@ export class ChildSupervisor {
   #onLeave(id: number, now: number): void {
     const ms = this.#limits.left(id, now);
     if (id !== NO_CALL) this.#callOf(id).ran(ms);
+  }
+
+  /** The guest has stopped running, if nothing has told so yet. @throws ProtocolViolation */
+  #onReturned(id: number, now: number): void {
+    if (this.#limits.heartbeat.entered !== null) this.#onLeave(id, now);
   }
 
   /** The thread has parsed a frame that was too large. */
@@ -400,6 +407,7 @@ export class ChildSupervisor {
       throw new ProtocolViolation('a call was dropped that nobody had dropped');
     }
     this.#isolates = isolates;
+    if (call.settled) this.#held -= 1;
     this.#calls.delete(call.task.call);
     this.#limits.ended(call.task.call, call.share);
     call.done(outcome, usage, droppedLogs);
@@ -409,8 +417,9 @@ export class ChildSupervisor {
   #drop(call: RunningCall, code: DropCode, message: string, lost = false): void {
     if (call.settled) return;
     call.end({ code, message, lost });
-    const held = this.#calls.values().reduce((count, { settled }) => (settled ? count + 1 : count), 0);
-    if (held > MAX_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
+    this.#held += 1;
+    if (this.#held > MAX_HELD_CALLS)
+      return this.#end('protocol', `it holds on to ${this.#held} calls that are over`, NO_CALL);
     this.#link.send(DOWN.END, call.task.call, '');
   }
 

@@ -71,6 +71,8 @@ t.test('log lines leave at once, up to the caps', async (t) => {
   const { bridge: loud } = bridged();
   loud.answer('log', 'é'.repeat(FIXED_LIMITS.log_bytes / 2 + 1));
   t.equal(loud.droppedLogs, 1, 'counted in bytes');
+  loud.answer('log', '\0'.repeat(FIXED_LIMITS.log_bytes / 6 + 1));
+  t.equal(loud.droppedLogs, 2, 'as they are in JSON');
 });
 
 t.test('why a call failed has room when the console has none left', async (t) => {

@@ -51,6 +51,14 @@ t.test('each entry is marked, and the end comes after the last mark', async (t) 
   t.same(ends, [true]);
 });
 
+t.test('the end of the last stretch does not wait for a large result to be read', async (t) => {
+  const { channel } = started("return 'x'.repeat(100_000);");
+  t.same(
+    channel.frames.map(([kind]) => kind),
+    [UP.ENTER, UP.LEAVE, UP.RETURNED],
+  );
+});
+
 t.test('a call that would meet what an earlier one left behind runs nothing', async (t) => {
   const version = plugin("console.log('runs'); RegExp.prototype.exec = () => null; return 1;");
   const isolate = new GuestProgram(runtime, version).createIsolate(() => '');

@@ -49,6 +49,23 @@ t.test('a kill from outside blames no call', async (t) => {
   t.match(await sandbox.closed(), { cause: 'died', culprit: 0, detail: /SIGKILL/ });
 });
 
+t.test('a large result is read by a busy service, and the reading is no time of the guest', async (t) => {
+  const sandbox = await TestSandbox.open(runtime);
+  const limits = { slice_ms: 300, result_bytes: 30_000_000 };
+  await sandbox.load(plugin("return 'x'.repeat(context.params.count);", { limits }));
+  await sandbox.call({ count: 10 });
+  let isBusy = true;
+  const block = () => {
+    for (const began = performance.now(); performance.now() - began < 10; );
+    if (isBusy) setImmediate(block);
+  };
+  block();
+  const { outcome } = await sandbox.call({ count: 20_000_000 }, { timeoutMs: 60_000 });
+  isBusy = false;
+  t.equal(outcome.kind === 'returned' ? outcome.json.length : outcome.message, 20_000_002);
+  await sandbox.close();
+});
+
 t.test('a crash inside the guest blames the call that was there', async (t) => {
   const sandbox = await TestSandbox.open(runtime);
   await sandbox.load(
