@@ -81,7 +81,7 @@ export async function benchService({ final, ...run }: Run & { final: number }): 
       { ...empty.target, name: 'empty route, GET', method: 'GET' },
       readOf(service, 'GET a notification', '/api/v1/notifications/hook'),
       readOf(service, 'GET a relayer', '/api/v1/relayers/local-1'),
-      readOf(service, 'GET a transaction', `${TRANSACTIONS}/t${final}`),
+      readOf(service, 'GET a transaction', `${TRANSACTIONS}/t${final - 1}`),
       readOf(service, 'list 10, the newest', TRANSACTIONS),
       readOf(service, 'list 10, from the middle', `${TRANSACTIONS}?page=${Math.floor(final / 20)}`),
     ]);
