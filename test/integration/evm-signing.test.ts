@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { fund } from '../../examples/demo/chain.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { composeService } from '../support/composed-service.ts';
+import { eventually } from '../support/eventually.ts';
 import type { AnswerBody, StartedService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -98,7 +99,9 @@ t.test('signing without sending', async (t) => {
     const next = await post('sign-transaction', { to: OTHER, value: '1000', nonce: 2, gas_limit: 30_000, ...fees });
     const hash = await anvil.rpc('eth_sendRawTransaction', [next.body.data.transaction]);
     t.equal(hash, next.body.data.hash);
-    t.equal(await anvil.rpc('eth_getBalance', [OTHER, 'latest']), '0x3e8');
+    // The node mines it a moment later.
+    const balance = () => anvil.rpc('eth_getBalance', [OTHER, 'latest']);
+    t.equal(await eventually(balance, (wei) => wei === '0x3e8', WITHIN_MS), '0x3e8');
   });
 
   await t.test('bad bodies are 400 with a reason, and nothing is signed for a relayer that is paused', async (t) => {

@@ -146,7 +146,7 @@ export class ChildSupervisor {
         onFrame: (kind, call, text) => this.#onFrame(kind, call, text),
         onLargeFrame: (kind, call, payload) => {
           this.#parsing = call;
-          if (kind === UP.RETURNED) this.#onReturned(call, performance.now());
+          if (kind === UP.RETURNED) this.#onLargeReturn(call, performance.now());
           around.order({ type: 'parse', child, kind, payload });
         },
         onError: (error) => this.#end('protocol', error.message, this.#limits.suspect),
@@ -284,7 +284,7 @@ export class ChildSupervisor {
       case UP.LEAVE:
         return this.#onLeave(id, now);
       case UP.RETURNED:
-        this.#onReturned(id, now);
+        this.#onLeave(id, now);
         return this.#onPayload(parseFrame(kind, text), id);
       default:
         return this.#onPayload(parseFrame(kind, text), id);
@@ -297,9 +297,10 @@ export class ChildSupervisor {
     if (id !== NO_CALL) this.#callOf(id).ran(ms);
   }
 
-  /** The guest has stopped running, if nothing has told so yet. @throws ProtocolViolation */
-  #onReturned(id: number, now: number): void {
-    if (this.#limits.heartbeat.entered !== null) this.#onLeave(id, now);
+  /** Of a large result, LEAVE may have come ahead. @throws ProtocolViolation */
+  #onLargeReturn(id: number, now: number): void {
+    if (this.#limits.heartbeat.entered !== null) return this.#onLeave(id, now);
+    if (!this.#callOf(id).begun) throw new ProtocolViolation(`call ${id} has returned and never ran`);
   }
 
   /** The thread has parsed a frame that was too large. */
