@@ -77,7 +77,7 @@ t.test('a frame that is too large for the host is parsed, and a lie is told', as
   };
   t.match(parsed('log é'), {
     type: 'parsed',
-    frame: { kind: UP.LOG, entry: { level: 'log', message: 'é' }, bytes: 6 },
+    frame: { kind: UP.LOG, entry: { level: 'log', message: 'é' }, bytes: 8 },
   });
   t.match(parsed('none '), { frame: { kind: 'violation' } });
 });
